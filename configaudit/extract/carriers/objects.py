@@ -1,0 +1,132 @@
+"""Kubernetes objects that run nothing themselves: services, autoscalers, budgets, data."""
+
+import base64
+import binascii
+from collections.abc import Callable
+
+from configaudit import units
+from configaudit.extract.carriers.pods import Owner
+from configaudit.extract.process import Data, Nested, Reading, nothing
+from configaudit.extract.settings import read_settings
+from configaudit.extract.words import Word, is_open, word_of
+from configaudit.knowledge.objects import AUTOSCALER, BUDGET, SERVICE
+from configaudit.model import Component, Kind, Setting, Slot
+from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
+from configaudit.places import Place
+
+
+def component_of(owner: Owner, root: Map, kind: Kind) -> Component:
+    """A component for a whole object, with every setting its kind declares."""
+    settings: dict[str, Setting] = {}
+    read_settings(owner.document, root, kind, settings)
+    place = key_place(owner.document, root, 'spec' if 'spec' in root else 'kind')
+    slot = Slot('yaml_edit', Place(owner.document, root.start, root.start))
+    return Component(
+        kind, owner.name, owner.identity, place, settings, slot=slot, partial=owner.partial, scope=owner.namespace
+    )
+
+
+def _data(owner: Owner, root: Map) -> Reading:
+    """A ConfigMap or Secret: its text by key, and the files that its keys are."""
+    reading = nothing()
+    values: dict[str, Word] = {}
+    for field in ('data', 'stringData'):
+        for key, node in (mapping(root, field) or {}).items():
+            word = word_of(owner.document, node)
+            if word is None:
+                continue
+            if owner.kind == 'Secret' and field == 'data':
+                word = _decoded(word)
+            values[key] = word
+            if '.' in key and '\n' in word.value:
+                reading.nested.append(Nested(key, word))
+    partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
+    reading.data.append(Data(owner.kind, owner.namespace, owner.name, values, partial))
+    return reading
+
+
+def _decoded(word: Word) -> Word:
+    try:
+        value = base64.b64decode(word.value, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return word._replace(pure=False)
+    return Word(value, word.place, False, locked='it is base64')
+
+
+def _service(owner: Owner, root: Map) -> Reading:
+    service = component_of(owner, root, SERVICE)
+    ports = tuple(
+        {
+            'port': units.integer(plain(port.get('port'))), 'target': text(port, 'targetPort') or text(port, 'port'),
+            'name': text(port, 'name'), 'app_protocol': text(port, 'appProtocol'), 'place': place_of(owner.document, port),
+        }
+        for port in maps(root, 'spec', 'ports')
+    )  # fmt: skip
+    service.settings['ports'] = Setting('ports', ports, service.place)
+    return Reading([service], [], [], [])
+
+
+def _autoscaler(owner: Owner, root: Map) -> Reading:
+    scaler = component_of(owner, root, AUTOSCALER)
+    document = owner.document
+    metrics = []
+    for metric in maps(root, 'spec', 'metrics'):
+        source = (text(metric, 'type') or '').lower()
+        inner = mapping(metric, {'containerresource': 'containerResource'}.get(source, source))
+        metrics.append({
+            'type': source, 'name': text(inner, 'name') or text(inner, 'metric', 'name'),
+            'target': plain(get(inner, 'target')) or {}, 'place': place_of(document, metric),
+        })  # fmt: skip
+    if 'targetCPUUtilizationPercentage' in (mapping(root, 'spec') or {}):
+        place = key_place(document, mapping(root, 'spec') or root, 'targetCPUUtilizationPercentage')
+        metrics.append({'type': 'resource', 'name': 'cpu', 'target': {}, 'place': place})
+    scaler.settings['metrics'] = Setting('metrics', tuple(metrics), scaler.place)
+    return Reading([scaler], [], [], [])
+
+
+def _scaled_object(owner: Owner, root: Map) -> Reading:
+    scaler = component_of(owner, root, AUTOSCALER)
+    document = owner.document
+    settings = scaler.settings
+    for name, key, default in (('min_replicas', 'minReplicaCount', 0), ('max_replicas', 'maxReplicaCount', 100)):
+        spec = mapping(root, 'spec')
+        if spec is not None and key in spec:
+            count = units.integer(plain(spec[key]))
+            reason = '' if count is not None else 'filled by a template'
+            settings[name] = Setting(name, count, place_of(document, spec[key]), reason=reason)
+        else:
+            settings[name] = Setting(name, default, scaler.place, 'default', source='KEDA ScaledObject reference')
+    target = mapping(root, 'spec', 'scaleTargetRef')
+    kind = Setting('target_kind', text(target, 'kind') or 'Deployment', scaler.place)
+    settings['target_kind'] = kind
+    metrics = tuple(
+        {
+            'type': text(trigger, 'type'), 'name': text(trigger, 'metadata', 'metricName'),
+            'target': plain(trigger.get('metadata')) or {},
+            'query': word_of(document, get(trigger, 'metadata', 'query')),
+            'place': place_of(document, get(trigger, 'metadata', 'query') or trigger),
+        }
+        for trigger in maps(root, 'spec', 'triggers')
+    )  # fmt: skip
+    settings['metrics'] = Setting('metrics', metrics, scaler.place)
+    return Reading([scaler], [], [], [])
+
+
+def _budget(owner: Owner, root: Map) -> Reading:
+    return Reading([component_of(owner, root, BUDGET)], [], [], [])
+
+
+def strings(node: object) -> tuple[str, ...]:
+    """The texts of a list of scalars."""
+    return tuple(item.value for item in node if isinstance(item, Scalar)) if isinstance(node, Seq) else ()
+
+
+OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
+    'ConfigMap': _data,
+    'Secret': _data,
+    'Service': _service,
+    'HorizontalPodAutoscaler': _autoscaler,
+    'ScaledObject': _scaled_object,
+    'PodDisruptionBudget': _budget,
+}
+"""How each kind is read; a module of `extract.services` adds its own kinds to `extract`'s table."""

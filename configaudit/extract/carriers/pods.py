@@ -1,0 +1,266 @@
+"""Pod specs, of whatever object: pods, containers and the processes they run."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from configaudit import units
+from configaudit.extract.process import Imported, Process, Reference, Variable
+from configaudit.extract.settings import read_settings
+from configaudit.extract.words import Word, is_open, word_of
+from configaudit.knowledge.kinds import CONTAINER, POD
+from configaudit.model import Component, Setting, Slot
+from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
+from configaudit.places import Document, Place
+
+_GPU = ('nvidia.com/gpu', 'amd.com/gpu', 'gpu.intel.com/xe', 'gpu.intel.com/i915', 'habana.ai/gaudi', 'google.com/tpu',
+        'aws.amazon.com/neuron', 'huawei.com/Ascend910', 'nvidia.com/mig-', 'nvidia.com/gpu.shared', 'cambricon.com/')  # fmt: skip
+
+
+class Owner(NamedTuple):
+    """The object around a pod spec."""
+
+    document: Document
+    kind: str
+    namespace: str
+    name: str
+    part: str = ''
+    partial: str = ''
+
+    @property
+    def identity(self) -> str:
+        """What the object is, without file or line."""
+        return '/'.join(filter(None, (self.kind, self.namespace, self.name, self.part)))
+
+
+class PodParts(NamedTuple):
+    """What one pod spec yields."""
+
+    pod: Component
+    containers: list[Component]
+    processes: list[Process]
+
+
+def read_pod(owner: Owner, template: Map, spec: Map) -> PodParts:
+    """A pod template (or Pod) with its containers and processes."""
+    document = owner.document
+    partial = owner.partial or ('' if _has_image(spec) else 'a pod template without an image')
+    if not partial and is_open(document, spec) and not any(maps(spec, 'containers')):
+        partial = 'filled by a template'
+    settings: dict[str, Setting] = {}
+    read_settings(document, spec, POD, settings)
+    slot = Slot('yaml_edit', Place(document, spec.start, spec.start))
+    pod = Component(
+        POD, owner.name, f'{owner.identity}/pod', _pod_place(document, template, spec), settings,
+        slot=slot, partial=partial, scope=owner.namespace,
+    )  # fmt: skip
+    _pod_facts(document, template, spec, pod, owner)
+    volumes = {text(volume, 'name') or '': volume for volume in maps(spec, 'volumes')}
+    containers, processes = [], []
+    for role in ('containers', 'initContainers'):
+        for item in maps(spec, role):
+            container, process = _read_container(owner, item, volumes, role, partial, is_open(document, spec))
+            containers.append(container)
+            processes.append(process)
+    _sum_gpus(pod, containers)
+    return PodParts(pod, containers, processes)
+
+
+def _has_image(spec: Map) -> bool:
+    return any('image' in item for item in maps(spec, 'containers'))
+
+
+def _pod_place(document: Document, template: Map, spec: Map) -> Place:
+    return key_place(document, template, 'spec') if template.get('spec') is spec else place_of(document, spec)
+
+
+def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, owner: Owner) -> None:
+    labels = mapping(template, 'metadata', 'labels')
+    if labels is not None:
+        place = key_place(document, mapping(template, 'metadata') or labels, 'labels')
+        pod.settings['labels'] = Setting('labels', plain(labels), place)
+    pod.settings['object_kind'] = Setting('object_kind', owner.kind, pod.place)
+    product = _gpu_product(spec)
+    if product is not None:
+        pod.settings['gpu_product'] = Setting('gpu_product', product.value, place_of(document, product))
+    claims = tuple(
+        name for volume in maps(spec, 'volumes') if (name := text(volume, 'persistentVolumeClaim', 'claimName'))
+    )
+    if claims:
+        pod.settings['rwo_claims'] = Setting('rwo_claims', claims, key_place(document, spec, 'volumes'))
+    pod.annotations = _annotations(document, template)
+
+
+def _annotations(document: Document, holder: Map) -> dict[str, Word]:
+    found = mapping(holder, 'metadata', 'annotations') or {}
+    words = {key: word_of(document, value) for key, value in found.items() if key.startswith('configaudit')}
+    return {key: word for key, word in words.items() if word is not None}
+
+
+_PRODUCT_LABELS = (
+    'cloud.google.com/gke-accelerator', 'nvidia.com/gpu.product', 'gpu.nvidia.com/class', 'gpu.nvidia.com/model',
+    'karpenter.k8s.aws/instance-gpu-name', 'node.kubernetes.io/instance-type', 'beta.kubernetes.io/instance-type',
+    'amd.com/gpu.product-name', 'accelerator', 'k8s.amazonaws.com/accelerator',
+)  # fmt: skip
+
+
+def _gpu_product(spec: Map) -> Any:
+    """The node label that names the GPU, from nodeSelector or a required affinity with one value."""
+    for label in _PRODUCT_LABELS:
+        node = get(spec, 'nodeSelector', label)
+        if isinstance(node, Scalar):
+            return node
+    required = get(spec, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms')
+    for term in required if isinstance(required, Seq) else ():
+        for expression in maps(term, 'matchExpressions'):
+            values = get(expression, 'values')
+            if text(expression, 'key') in _PRODUCT_LABELS and isinstance(values, Seq) and len(values) == 1:
+                return values[0]
+    return None
+
+
+def _read_container(
+    owner: Owner, item: Map, volumes: dict[str, Map], role: str, partial: str, open_pod: bool
+) -> tuple[Component, Process]:
+    document = owner.document
+    name = text(item, 'name') or '-'
+    settings: dict[str, Setting] = {}
+    read_settings(document, item, CONTAINER, settings)
+    component = Component(
+        CONTAINER, name, f'{owner.identity}/{role}/{name}', place_of(document, item), settings,
+        slot=Slot('yaml_edit', Place(document, item.start, item.start)), partial=partial, scope=owner.namespace,
+    )  # fmt: skip
+    _gpus(document, item, settings)
+    _ports(document, item, settings)
+    mounts = _mounts(document, item, volumes, settings, open_pod or is_open(document, item))
+    if role == 'initContainers':
+        sidecar = text(item, 'restartPolicy') == 'Always'
+        settings['init'] = Setting('init', not sidecar, component.place)
+        settings['sidecar'] = Setting('sidecar', sidecar, component.place)
+    command, arguments = _words(document, item, 'command'), _words(document, item, 'args')
+    not_strings = [node for key in ('command', 'args') for node in _not_strings(get(item, key))]
+    if not_strings:
+        places = tuple(place_of(document, node) for node in not_strings)
+        settings['non_string_args'] = Setting('non_string_args', places, places[0])
+    environment, imported = _environment(document, item, owner.namespace)
+    env = {variable.name: variable for variable in environment}
+    settings['env'] = Setting('env', env, key_place(document, item, 'env'))
+    open_args = partial or ('filled by a template' if is_open(document, item) else '')
+    process = Process(
+        component, word_of(document, item.get('image')), command, arguments,
+        environment, imported, mounts, partial=open_args,
+    )  # fmt: skip
+    return component, process
+
+
+def _words(document: Document, item: Map, key: str) -> tuple[Word, ...] | None:
+    node = item.get(key)
+    if isinstance(node, Seq):
+        return tuple(word for child in node if (word := word_of(document, child)) is not None)
+    if isinstance(node, Scalar) and node.value:
+        word = word_of(document, node)
+        return (word,) if word else None
+    return None
+
+
+def _not_strings(node: Any) -> Iterator[Any]:
+    for child in node if isinstance(node, Seq) else ():
+        if isinstance(child, Scalar) and not isinstance(plain(child), str) and child.value:
+            yield child
+
+
+def _gpus(document: Document, item: Map, settings: dict[str, Setting]) -> None:
+    for side, name in (('limits', 'gpu_limit'), ('requests', 'gpu_request')):
+        held = mapping(item, 'resources', side) or {}
+        for key, node in held.items():
+            if key.strip().startswith(_GPU) and isinstance(node, Scalar):
+                count = units.integer(plain(node))
+                reason = '' if count is not None else 'filled by a template'
+                place = place_of(document, node)
+                settings[name] = Setting(name, count, place, reason=reason, slot=Slot('yaml_edit', place))
+                settings['gpu_resource'] = Setting('gpu_resource', key.strip(), key_place(document, held, key))  # type: ignore[arg-type]
+
+
+def _sum_gpus(pod: Component, containers: list[Component]) -> None:
+    limits = [c['gpu_limit'] for c in containers if c['gpu_limit'].is_set and not c['init'].known_value]
+    if not limits:
+        return
+    unknown = next((limit.reason for limit in limits if not limit.is_known), '')
+    total = 0 if unknown else sum(int(limit.known_value) for limit in limits)  # type: ignore[call-overload]
+    pod.settings['gpus'] = Setting('gpus', total, limits[0].place, reason=unknown)
+
+
+def _ports(document: Document, item: Map, settings: dict[str, Setting]) -> None:
+    ports: dict[str, int | None] = {}
+    for port in maps(item, 'ports'):
+        number = units.integer(plain(port.get('containerPort')))
+        ports[text(port, 'name') or str(number)] = number
+    if ports or 'ports' in item:
+        settings['ports'] = Setting('ports', ports, key_place(document, item, 'ports'))
+
+
+_CACHE_PATHS = ('huggingface', '/root/.cache', '/.cache', 'hf-cache', 'hf_cache', '/models', '/model', '/data', '/cache', '/mnt', 'hub')
+
+
+def _mounts(
+    document: Document, item: Map, volumes: dict[str, Map], settings: dict[str, Setting], is_open_here: bool
+) -> dict[str, tuple[str, str]]:
+    files: dict[str, tuple[str, str]] = {}
+    seen: dict[str, dict[str, Any]] = {}
+    for mount in maps(item, 'volumeMounts'):
+        path, volume = text(mount, 'mountPath') or '', volumes.get(text(mount, 'name') or '')
+        source = next((key for key in volume or {} if key != 'name'), '')
+        seen[path.rstrip('/')] = {'source': source, 'read_only': text(mount, 'readOnly') == 'true', 'sub_path': text(mount, 'subPath')}
+        if volume is not None and path.rstrip('/') == '/dev/shm':  # noqa: S108 - the path is what is audited
+            _shm(document, mount, volume, settings)
+        for kind, key, field in (('ConfigMap', 'configMap', 'name'), ('Secret', 'secret', 'secretName')):
+            name = text(volume, key, field)
+            if name:
+                files[path] = (kind, name)
+    place = key_place(document, item, 'volumeMounts')
+    reason = 'filled by a template' if is_open_here else ''
+    if seen or reason:
+        settings['mounts'] = Setting('mounts', seen, place, reason=reason)
+    if '/dev/shm' not in seen and reason:  # noqa: S108
+        settings['shm'] = Setting('shm', None, place, reason=reason)
+    return files
+
+
+def _shm(document: Document, mount: Map, volume: Map, settings: dict[str, Setting]) -> None:
+    """How /dev/shm is backed: its volume type, medium and size limit in bytes (None: no limit)."""
+    empty = mapping(volume, 'emptyDir')
+    size = units.quantity(plain(get(empty, 'sizeLimit')) or '') if empty is not None else None
+    value = {'source': next((key for key in volume if key != 'name'), ''), 'medium': text(empty, 'medium'), 'size': size}
+    settings['shm'] = Setting('shm', value, place_of(document, mount))
+
+
+def _environment(document: Document, item: Map, namespace: str) -> tuple[tuple[Variable, ...], tuple[Imported, ...]]:
+    variables: list[Variable] = []
+    for entry in maps(item, 'env'):
+        name = text(entry, 'name')
+        if not name:
+            continue
+        place = place_of(document, entry['name'])
+        word = word_of(document, entry.get('value'))
+        reference = _reference(document, entry)
+        variables.append(Variable(name, word or reference or Word('', place, False), place))
+    imported = tuple(
+        Imported(kind, text(entry, key, 'name') or '', text(entry, 'prefix') or '', place_of(document, entry))
+        for entry in maps(item, 'envFrom')
+        for kind, key in (('ConfigMap', 'configMapRef'), ('Secret', 'secretRef'))
+        if key in entry
+    )
+    return tuple(variables), imported
+
+
+def _reference(document: Document, entry: Map) -> Reference | None:
+    source = mapping(entry, 'valueFrom')
+    if source is None:
+        return None
+    place = key_place(document, entry, 'valueFrom')
+    for kind, key in (('ConfigMap', 'configMapKeyRef'), ('Secret', 'secretKeyRef')):
+        if key in source:
+            optional = text(source, key, 'optional') == 'true'
+            return Reference(kind, text(source, key, 'name') or '', text(source, key, 'key') or '', place, optional)
+    field = text(source, 'fieldRef', 'fieldPath')
+    resource = text(source, 'resourceFieldRef', 'resource')
+    return Reference('field' if field else 'resource', field or resource or '', '', place)

@@ -1,0 +1,132 @@
+"""From a Process to the command lines it really runs: scripts opened, wrappers peeled, variables resolved."""
+
+import os.path
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from configaudit.extract.environment import Stores, environment_of, expand, unseen_imports
+from configaudit.extract.process import Process
+from configaudit.extract.words import Word
+from configaudit.parse.shell import Token, commands
+from configaudit.places import Place
+
+_SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh', 'ksh'))
+_WRAPPERS: dict[str, tuple[str, ...]] = {
+    'exec': ('-a',), 'nohup': (), 'sudo': ('-u', '-g'), 'env': ('-u', '-C', '-S'), 'time': (), 'command': (), 'nice': ('-n',),
+    'stdbuf': ('-i', '-o', '-e'), 'tini': ('-p',), 'dumb-init': ('-r',), 'numactl': (), 'taskset': ('-c',), 'timeout': ('-k', '-s'),
+    'chrt': (), 'setsid': (), 'ddtrace-run': (), 'opentelemetry-instrument': (), 'unbuffer': (), 'gosu': (), 'catchsegv': (), 'ionice': ('-c', '-n'),
+}  # fmt: skip
+"""Programs that run the rest of their command line, and their options that take a value."""
+_WRAPPER_OPERANDS = {'timeout': 1, 'gosu': 1, 'taskset': 1, 'chrt': 1}
+_RUNNERS = {('conda', 'run'), ('mamba', 'run'), ('micromamba', 'run'), ('uv', 'run'), ('poetry', 'run'), ('pixi', 'run'), ('pdm', 'run')}
+
+
+class Invocation(NamedTuple):
+    """One command line that a process runs."""
+
+    process: Process
+    argv: tuple[Word, ...]
+    """The program first. Empty: the image's own entry point, `arguments` follow it."""
+    arguments: tuple[Word, ...]
+    environment: Mapping[str, Word]
+    form: str
+    """The writer that can add words to this command line."""
+    unseen: str
+    """Why more words or variables may exist than are shown, or ''."""
+    piped: bool = False
+    conditional: bool = False
+
+
+def invocations(process: Process, stores: Stores) -> list[Invocation]:
+    """The command lines of a process, scripts opened."""
+    environment = environment_of(process, stores)
+    unseen = process.partial or unseen_imports(process, stores)
+    entry, arguments = process.entrypoint, process.arguments or ()
+    if process.shell:
+        return [
+            found for word in (*(entry or ()), *arguments) for found in _script(process, word, environment, unseen)
+        ]
+    given = tuple(expand(word, environment, process.syntax) for word in (*(entry or ()), *arguments))
+    raw = (*(entry or ()), *arguments)
+    argv = peel(given)
+    if entry is None and not (argv and _is_program(argv[0].value)):
+        return [Invocation(process, (), given, environment, process.form, unseen)]
+    script = _script_word(argv)
+    if script is not None:
+        offset = next(at for at, word in enumerate(given) if word is script)
+        return list(_script(process, raw[offset], environment, unseen))
+    return [Invocation(process, argv, argv[1:], environment, process.form, unseen)]
+
+
+def _is_program(value: str) -> bool:
+    """Whether the first argument replaces the program: `args` alone may still spell a whole command."""
+    name = os.path.basename(value)
+    return name in _SHELLS or name in ('python', 'python3', 'vllm') or value.startswith('/') and not value.startswith('/m')
+
+
+def _script_word(argv: tuple[Word, ...]) -> Word | None:
+    """The script of `sh -c script`, whatever letters go with the c."""
+    if not argv or os.path.basename(argv[0].value) not in _SHELLS:
+        return None
+    for at, word in enumerate(argv[1:], 1):
+        if word.value.startswith('-') and not word.value.startswith('--') and 'c' in word.value and at + 1 < len(argv):
+            following = next((found for found in argv[at + 1 :] if not found.value.startswith('-')), None)
+            return following
+        if not word.value.startswith('-') and word.value != 'pipefail':
+            return None
+    return None
+
+
+def _script(process: Process, word: Word, environment: Mapping[str, Word], unseen: str) -> Iterator[Invocation]:
+    outside = {name: value.value for name, value in environment.items()}
+    for command in commands(word.value, outside):
+        words = tuple(word_at(token, word, environment) for token in command.argv)
+        inside = {name: word_at(token, word, environment) for name, token in command.environment.items()}
+        inside.update((name, word_at(token, word, environment)) for name, token in command.assignments)
+        argv = peel(words)
+        if argv:
+            every = {**environment, **inside}
+            yield Invocation(process, argv, argv[1:], every, 'shell_edit', unseen, command.piped, command.conditional)
+
+
+def word_at(token: Token, script: Word, environment: Mapping[str, Word]) -> Word:
+    """A shell token as a word placed in the script's document."""
+    place = Place(script.place.document, script.place.start + token.start, script.place.start + token.end)
+    text = script.value[token.start : token.end].strip('"\'').removeprefix('${').removeprefix('$').rstrip('}')
+    outer = environment.get(text.split(':')[0]) if '$' in script.value[token.start : token.end] else None
+    if outer is not None and outer.value == token.value:
+        return outer._replace(use=place)
+    return Word(token.value, place, token.pure, token.reason, script.locked)
+
+
+def peel(argv: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Without wrappers: nohup, env A=1, tini --, numactl ..., conda run ..."""
+    for _ in range(8):
+        if not argv:
+            return argv
+        name = os.path.basename(argv[0].value)
+        if name in _WRAPPERS:
+            argv = _skip_options(argv[1:], _WRAPPERS[name], _WRAPPER_OPERANDS.get(name, 0))
+        elif len(argv) > 1 and (name, argv[1].value) in _RUNNERS:
+            argv = _skip_options(argv[2:], ('-n', '--name', '-p', '--prefix', '--with', '--extra', '--python'), 0)
+        else:
+            return argv
+    return argv
+
+
+def _skip_options(argv: tuple[Word, ...], valued: tuple[str, ...], operands: int) -> tuple[Word, ...]:
+    at = 0
+    while at < len(argv):
+        value = argv[at].value
+        if value == '--':
+            return argv[at + 1 :]
+        if value.startswith('-'):
+            at += 2 if value in valued else 1
+        elif '=' in value and value.split('=')[0].replace('_', 'a').isalnum():
+            at += 1
+        elif operands:
+            operands -= 1
+            at += 1
+        else:
+            break
+    return argv[at:]

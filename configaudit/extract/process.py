@@ -1,0 +1,102 @@
+"""A Process: what a carrier says will run. Engines and services read it; they know no carrier."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from configaudit.extract.words import Word
+from configaudit.model import Component
+from configaudit.places import Place
+
+
+class Reference(NamedTuple):
+    """An environment value that stands elsewhere: a key of a ConfigMap or Secret, a field of the pod."""
+
+    kind: str
+    """'ConfigMap', 'Secret', 'field', 'resource' or 'file'."""
+    name: str
+    key: str
+    place: Place
+    optional: bool = False
+
+
+class Variable(NamedTuple):
+    """One environment variable of a process, as written."""
+
+    name: str
+    value: Word | Reference
+    place: Place
+    """Where the name stands."""
+
+
+class Imported(NamedTuple):
+    """All keys of a ConfigMap, Secret or env file, taken into the environment."""
+
+    kind: str
+    name: str
+    prefix: str
+    place: Place
+
+
+class Process(NamedTuple):
+    """A program that a carrier starts: image, words of the command line, environment, files."""
+
+    component: Component
+    """The carrier's own component: a container, a compose service, a unit, a script."""
+    image: Word | None
+    entrypoint: tuple[Word, ...] | None
+    """The program and its words; None: the image's own entry point runs."""
+    arguments: tuple[Word, ...] | None
+    """What follows the entry point; None: the image's own command."""
+    environment: tuple[Variable, ...] = ()
+    imported: tuple[Imported, ...] = ()
+    files: Mapping[str, tuple[str, str]] = {}
+    """Mount path -> (kind, name) of a ConfigMap or Secret whose keys are files there."""
+    shell: bool = False
+    """`arguments` is one string for a shell (a script, shell-form CMD, compose command string)."""
+    partial: str = ''
+    """Why a missing argument or variable says nothing here ('a kustomize patch'), or ''."""
+    form: str = 'yaml'
+    """How words are added: the writer's name for this carrier's argument list."""
+    syntax: str = 'kubernetes'
+    """How variables are written in words: 'kubernetes' $(VAR), 'compose' ${VAR}, 'shell', 'systemd', 'none'."""
+    nofile_hint: str = ''
+
+
+class Data(NamedTuple):
+    """Named text in the run: a ConfigMap's or Secret's keys, an env file's variables."""
+
+    kind: str
+    scope: str
+    name: str
+    values: Mapping[str, Word]
+    partial: str = ''
+
+
+class Nested(NamedTuple):
+    """A file inside a string: a ConfigMap key, a script, cloud-init content; read as a document of its own."""
+
+    name: str
+    """The file's name, from which its format is told."""
+    word: Word
+    owner: Component | None = None
+
+
+class Reading(NamedTuple):
+    """What one document yields before anything is linked."""
+
+    components: list[Component]
+    processes: list[Process]
+    data: list[Data]
+    nested: list[Nested]
+
+    def add(self, other: 'Reading') -> None:
+        """Take in what another document yielded."""
+        self.components.extend(other.components)
+        self.processes.extend(other.processes)
+        self.data.extend(other.data)
+        self.nested.extend(other.nested)
+
+
+def nothing() -> Reading:
+    """An empty Reading."""
+    return Reading([], [], [], [])

@@ -1,0 +1,98 @@
+"""Words: pieces of text with their exact place, and whether they are known. What argv, env and keys are made of."""
+
+import re
+from typing import Any, NamedTuple
+
+from configaudit.parse.scalars import content
+from configaudit.parse.tree import Map, Scalar, place_of
+from configaudit.places import Document, Place
+from configaudit.units import HOLE
+
+_VALUES = re.compile(rb'\{\{-?\s*\$?\.Values((?:\.[A-Za-z_]\w*)+)\s*(?:\|\s*(?:quote|int|int64|toString|squote|float64)\s*)*-?\}\}$')
+
+
+class Word(NamedTuple):
+    """A piece of text that somebody wrote."""
+
+    value: str
+    """The text; parts that cannot be known are HOLE."""
+    place: Place
+    """Where it is defined."""
+    pure: bool = True
+    """The place spells exactly this value: replacing the text there replaces the value."""
+    reason: str = ''
+    """Why a part is unknown, or ''."""
+    locked: str = ''
+    """Why no fix may write at the place, or ''."""
+    use: Place | None = None
+    """Where it is used, when that is elsewhere."""
+    tail: 'Word | None' = None
+    """Of '--flag=$(VAR)': the variable's own word, which is the flag's value."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the whole text is known."""
+        return HOLE not in self.value
+
+
+def word_of(document: Document, node: Any) -> Word | None:
+    """A scalar node as a word; None for collections and absence. Template holes are filled from chart values."""
+    if not isinstance(node, Scalar):
+        return None
+    if HOLE in node.value:
+        return _templated(document, node)
+    return Word(node.value, content(document, node))
+
+
+def _templated(document: Document, node: Any) -> Word:
+    place = place_of(document, node)
+    template = document.template
+    reason = 'filled by a template'
+    if template is None:
+        return Word(node.value, place, False, 'an alias to its own parent' if node.style == '"' else reason)
+    start, end = document.byte_of(place.start) - document.base, document.byte_of(place.end) - document.base
+    spelled = content(document, node)
+    inside = [action for action in template.actions if start <= action.start < end and not action.alone]
+    parts = node.value.split(HOLE)
+    if document.values is None or len(parts) != len(inside) + 1:
+        return Word(node.value, spelled, False, reason)
+    found: list[Word | None] = []
+    for action in inside:
+        match = _VALUES.match(action.text)
+        found.append(document.values(match[1].decode()[1:]) if match else None)
+    value = parts[0] + ''.join((word.value if word else HOLE) + part for word, part in zip(found, parts[1:], strict=True))
+    if len(found) == 1 and found[0] is not None and parts == ['', '']:
+        return found[0]._replace(use=place)
+    if HOLE not in value:
+        reason = ''
+    return Word(value, spelled, False, reason, 'it is written by a template')
+
+
+def is_open(document: Document, node: Map) -> bool:
+    """Whether a mapping in a template may hold keys that are not written there."""
+    template = document.template
+    if template is None:
+        return False
+    base = document.base + document.bom
+    starts = [document.byte_of(name.start_mark.index) - base for name in node.names.values()]
+    column = _column(document, node)
+    return bool(template.opens(document.byte_of(node.start) - base, document.byte_of(node.end) - base, column, starts))
+
+
+def _column(document: Document, node: Map) -> int:
+    start = next((name.start_mark for name in node.names.values()), None)
+    return int(start.column) if start is not None else 0
+
+
+def is_hidden(document: Document, node: Any) -> bool:
+    """Whether an empty value in a template is filled by an action that the mask took out."""
+    template = document.template
+    if template is None:
+        return False
+    if isinstance(node, Map):
+        return is_open(document, node)
+    if isinstance(node, Scalar) and not node.value:
+        at = document.byte_of(int(node.end_mark.index)) - document.base
+        return bool(template.hidden_after(at))
+    return False
+

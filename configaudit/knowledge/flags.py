@@ -1,0 +1,283 @@
+"""Command-line flags and environment variables of an engine, by version: what exists, its type and default, what replaced it.
+
+The data is `engines/*.json`, written by tools/compact_flags.py; how a version between two examined ones is read: see `history`.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from configaudit.knowledge.history import Position, Range, Status, judge, locate
+from configaudit.knowledge.versions import Version, parse
+
+Spec = Mapping[str, Any]
+
+# vLLM 0.33.0 utils/argparse_utils.py; which pairs exist beside --no-x is recorded for this release and later.
+PAIRED_SINCE = {'vllm': Version((0, 33, 0, 0))}
+# sglang 0.5.9 server_args.py builds a plain argparse parser; vLLM's parser turns `_` into `-`.
+TAKES_UNDERSCORES = {'vllm'}
+
+
+class Flag(NamedTuple):
+    """What a flag is at one version (or, with an unknown version, at every version that has it)."""
+
+    option: str  # the main spelling, '--max-num-seqs'
+    type: str  # bool int human-int human-int-or-auto float str enum json list[...] custom
+    default: object = None
+    computed: bool = False  # the default is worked out by the engine's code: `default` says nothing
+    choices: tuple[str, ...] = ()
+    bounds: tuple[tuple[str, float], ...] = ()  # ('gt' | 'ge' | 'lt' | 'le', number)
+    boolean: str = ''  # store_true, store_const, StoreBoolean (value optional), bool_optional (--x / --no-x), '' takes a value
+    nargs: str = ''
+    nullable: bool = False  # also takes None
+    aliases: tuple[str, ...] = ()
+    deprecated: bool = False
+    removal: str = ''  # the release that the engine announces for the removal
+    target: str = ''  # the flag that a deprecated one stores into
+    first: str = ''
+    last: str = ''
+    negated: bool = False  # written as --no-x (or the opposite of an --enable/--disable pair)
+    abbreviated: bool = False
+    key: str = ''  # 'a.b' when written as --flag.a.b
+    exact: bool = True
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether the next argument belongs to the flag (StoreBoolean takes one only if it is there)."""
+        return self.boolean in ('', 'StoreBoolean')
+
+
+class Lookup(NamedTuple):
+    """The answer for one option; several candidates when the version is unknown and the versions differ."""
+
+    flag: Flag | None
+    candidates: tuple[Flag, ...]
+    reason: str = ''
+
+
+# One meaning of a spelling: the main option, its range, whether the spelling negates it.
+Meaning = tuple[str, Range, bool]
+
+
+class Catalogue:
+    """One engine's flags and variables. Build it with `catalogue(engine)`, which keeps it."""
+
+    def __init__(self, engine: str, data: Mapping[str, Any], replacements: Mapping[str, Any]) -> None:
+        self.engine = engine
+        self.names: list[str] = data['versions']
+        self.versions = tuple(version for name in self.names if (version := parse(name)))
+        self.newest = self.versions[-1]
+        self.takes_underscores = engine in TAKES_UNDERSCORES
+        self._at = {name: at for at, name in enumerate(self.names)}
+        since = PAIRED_SINCE.get(engine)
+        self._paired_from = bisect_left(self.versions, since) if since else len(self.versions)
+        self._flags: Mapping[str, list[Spec]] = data['flags']
+        self._env: Mapping[str, list[Spec]] = data.get('env', {})
+        self._metrics: Mapping[str, Mapping[str, list[list[str]]]] = data.get('metrics', {})
+        self._replaced = replacements
+        self._tables: dict[int | None, dict[str, list[Meaning]]] = {}
+
+    def position(self, version: Version) -> Position:
+        """How a version is read."""
+        return locate(self.versions, version)
+
+    def _ranges(self, entries: Iterable[Spec]) -> list[Range]:
+        return [Range(self._at[each['first']], self._at[each['last']], each) for each in entries]
+
+    def _table(self, at: int | None) -> dict[str, list[Meaning]]:
+        """Every spelling that one examined version (None: any version) takes, with its meanings."""
+        if at not in self._tables:
+            table: dict[str, list[Meaning]] = {}
+            spans = [(option, span) for option, entries in self._flags.items() for span in self._ranges(entries)]
+            present = [(option, span) for option, span in spans if at is None or span.has(at)]
+            for option, span in present:
+                for name, negated in _spellings(option, span.spec):
+                    table.setdefault(name, []).append((option, span, negated))
+            real = frozenset(table) if at is not None else frozenset()
+            for option, span in present:
+                for name, clipped, negated in self._pairs(option, span, at):
+                    if name not in real:
+                        table.setdefault(name, []).append((option, clipped, negated))
+            self._tables[at] = table
+        return self._tables[at]
+
+    def _pairs(self, option: str, span: Range, at: int | None) -> Iterator[tuple[str, Range, bool]]:
+        """The --enable-x and --disable-x spellings of a --x / --no-x flag, in the versions that make them."""
+        start = self._paired_from
+        if start <= span.last and (at is None or at >= start):
+            clipped = span._replace(first=max(span.first, start))
+            yield from ((name, clipped, negated) for name, negated in _pair(option, span.spec))
+
+    def _match(self, option: str, at: int | None) -> tuple[list[Meaning], bool, str]:
+        """(what the spelling stands for, whether it is abbreviated, why nothing was found)."""
+        table, name = self._table(at), spelling(option)
+        if name in table:
+            return table[name], False, ''
+        if name.startswith('-O') and '-O' in table:
+            return table['-O'], False, ''
+        starts = [full for full in table if full.startswith(name)] if name.strip('-') else []
+        meanings = {(main, negated) for full in starts for main, _, negated in table[full]}
+        if len(meanings) == 1:
+            return [each for full in starts for each in table[full]], True, ''
+        if meanings:
+            return [], True, 'ambiguous: could be ' + ', '.join(sorted(starts))
+        return [], False, 'no such flag'
+
+    def find(self, option: str, version: Version | None) -> Lookup:
+        """The flag an option stands for, by the rules of the engine's own parser (either spelling of `_` and `-` is looked up)."""
+        place = self.position(version) if version else None
+        found, abbreviated, reason = self._match(option, place.read_as if place else None)
+        if place and found and not place.examined and self.status(option, version).state == 'removed':
+            return Lookup(None, (), 'removed')
+        key = option.partition('.')[2].rstrip('+')
+        flags = {
+            _flag(main, span, place)._replace(negated=negated, abbreviated=abbreviated, key=key) for main, span, negated in found
+        }
+        candidates = tuple(sorted(flags, key=lambda each: self._at[each.first]))
+        if len({each._replace(first='', last='') for each in candidates}) == 1:
+            return Lookup(candidates[0]._replace(last=candidates[-1].last), candidates)
+        return Lookup(None, candidates, reason or 'differs between versions')
+
+    def flag(self, option: str, version: Version | None) -> Flag | None:
+        """The flag at a version; with an unknown version only what all versions agree on."""
+        return self.find(option, version).flag
+
+    def history(self, option: str) -> tuple[Flag, ...]:
+        """The flag through all versions, oldest first; empty for an option that no version has."""
+        return tuple(_flag(self._main(option), span, None) for span in self._ranges(self._flags.get(self._main(option), ())))
+
+    def first(self, option: str) -> Version | None:
+        """The first examined version with the flag."""
+        spans = self.history(option)
+        return parse(spans[0].first) if spans else None
+
+    def last(self, option: str) -> Version | None:
+        """The last examined version with the flag."""
+        spans = self.history(option)
+        return parse(spans[-1].last) if spans else None
+
+    def status(self, option: str, version: Version | None) -> Status:
+        """Whether a version has a flag, and if not, since or until when."""
+        place = self.position(version) if version else None
+        found, _, reason = self._match(option, place.read_as if place else None)
+        main = found[0][0] if found else self._main(option)
+        replaced = self._replaced['flags'].get(main, {})
+        if reason.startswith('ambiguous'):
+            return Status('ambiguous', place is None or place.examined, reason=reason)
+        if place is None or version is None:
+            return Status('known' if found else 'unknown', True, replacement=replaced.get('use', ''), reason=reason)
+        spans = [each[1] for each in self._table(None).get(spelling(option), found)]
+        return judge(spans, place, version, self.names, replaced)
+
+    def env_status(self, name: str, version: Version | None) -> Status:
+        """The same for an environment variable the engine reads."""
+        if not self._env:
+            return Status('not-recorded', False, reason=f'no list of environment variables for {self.engine}')
+        spans = self._ranges(self._env.get(name, ()))
+        replaced = self._replaced['env'].get(name, {})
+        if version is None:
+            return Status('known' if spans else 'unknown', True, replacement=replaced.get('use', ''))
+        return judge(spans, self.position(version), version, self.names, replaced)
+
+    def env_default(self, name: str, version: Version) -> object:
+        """The default of an environment variable at a version, None when it has none or does not exist."""
+        at = self.position(version).read_as
+        return next((span.spec.get('default') for span in self._ranges(self._env.get(name, ())) if span.has(at)), None)
+
+    def _main(self, option: str) -> str:
+        """The main spelling of an option of any version, or the option itself."""
+        return next((each[0] for each in self._table(None).get(spelling(option), [])), spelling(option))
+
+    def replacement(self, option: str) -> str:
+        """What to use instead of a removed flag, '' when nothing is recorded."""
+        return str(self._replaced['flags'].get(self._main(option), {}).get('use', ''))
+
+    def suggest(self, option: str, version: Version | None) -> str | None:
+        """The flag of that version whose spelling is nearest, None when nothing is near."""
+        from difflib import get_close_matches  # 5 ms, needed only when a finding is printed
+
+        table = self._table(self.position(version).read_as if version else None)
+        return next(iter(get_close_matches(spelling(option), list(table), n=1, cutoff=0.75)), None)
+
+    def metric_history(self, name: str) -> tuple[tuple[str, str, str], ...]:
+        """(engine generation, first, last examined version) of a Prometheus metric; empty when no version emits it."""
+        found = self._metrics.get(name, {})
+        return tuple((generation, first, last) for generation in sorted(found) for first, last in found[generation])
+
+
+def spelling(option: str) -> str:
+    """The form options are compared in: `_` as `-`, without the keys of --flag.key."""
+    name = option.partition('.')[0].rstrip('+')
+    return name.replace('_', '-') if name.startswith('--') else name
+
+
+def _spellings(option: str, spec: Spec) -> Iterator[tuple[str, bool]]:
+    for name in (option, *spec.get('aliases', ())):
+        yield name, False
+        if spec.get('boolean') == 'bool_optional' and name.startswith('--'):
+            yield f'--no-{name[2:]}', True
+
+
+def _pair(option: str, spec: Spec) -> Iterator[tuple[str, bool]]:
+    if spec.get('boolean') != 'bool_optional':
+        return
+    word = option[2:]
+    if word.startswith('enable-'):
+        yield f'--disable-{word[7:]}', True
+    elif word.startswith('disable-'):
+        yield f'--enable-{word[8:]}', True
+    else:
+        yield from ((f'--enable-{word}', False), (f'--disable-{word}', True))
+
+
+def _flag(option: str, span: Range, place: Position | None) -> Flag:
+    spec = span.spec
+    inside = place is None or (not place.newer and span.first <= place.lower and place.upper <= span.last)
+    return Flag(
+        option=option,
+        type=spec['type'],
+        default=_frozen(spec.get('default')),
+        computed=spec.get('computed', False),
+        choices=tuple(spec.get('choices', ())),
+        bounds=tuple(sorted(spec.get('bounds', {}).items())),
+        boolean=spec.get('boolean', ''),
+        nargs=spec.get('nargs', ''),
+        nullable=spec.get('nullable', False),
+        aliases=tuple(spec.get('aliases', ())),
+        deprecated=spec.get('deprecated', False),
+        removal=spec.get('removal', ''),
+        target=spec.get('target', ''),
+        first=spec['first'],
+        last=spec['last'],
+        exact=inside,
+    )
+
+
+def _frozen(default: object) -> object:
+    """Defaults must be hashable: a list as a tuple, a mapping as its sorted items."""
+    if isinstance(default, list):
+        return tuple(map(_frozen, default))
+    return tuple(sorted(default.items())) if isinstance(default, dict) else default
+
+
+def load(name: str) -> dict[str, Any]:
+    """A file of `engines/` as data."""
+    import json  # kept off the start-up path of runs that meet no engine
+
+    found: dict[str, Any] = json.loads((Path(__file__).parent / 'engines' / f'{name}.json').read_bytes())
+    return found
+
+
+@cache
+def catalogue(engine: str) -> Catalogue:
+    """The catalogue of 'vllm' or 'sglang'. KeyError for an engine without one."""
+    return Catalogue(engine, load(engine), load('replacements')[engine])
+
+
+@cache
+def settings(engine: str) -> Mapping[str, Any]:
+    """The hand-kept settings of another server ('tgi', 'ollama', 'triton' ...): {'settings': [{setting, default, where, note}], 'source'}."""
+    found: Mapping[str, Any] = load('others')[engine]
+    return found

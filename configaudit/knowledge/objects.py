@@ -1,0 +1,37 @@
+"""Kinds of the Kubernetes objects around workloads."""
+
+from configaudit.knowledge.kinds import K8S, declare
+from configaudit.model import Kind, SettingSpec
+
+
+def _spec(unit: str = '', path: str = '', default: object = None, source: str = '') -> SettingSpec:
+    return SettingSpec(unit, default, tuple(path.split('.')) if path else (), source=source)
+
+
+SERVICE = declare(Kind('service', (), {
+    'type': _spec('text', 'spec.type', 'ClusterIP', K8S),
+    'cluster_ip': _spec('text', 'spec.clusterIP'),
+    'selector': _spec('', 'spec.selector'),
+    'ports': _spec(default=()),
+}))  # fmt: skip
+
+AUTOSCALER = declare(Kind('autoscaler', (), {
+    'min_replicas': _spec('count', 'spec.minReplicas', 1, K8S),
+    'max_replicas': _spec('count', 'spec.maxReplicas'),
+    'target_kind': _spec('text', 'spec.scaleTargetRef.kind'),
+    'target_name': _spec('text', 'spec.scaleTargetRef.name'),
+    'behavior': _spec('', 'spec.behavior'),
+    'scale_down_window_s': _spec('s', 'spec.behavior.scaleDown.stabilizationWindowSeconds', 300, K8S),
+    'scale_down_policies': _spec('', 'spec.behavior.scaleDown.policies'),
+    'scale_up_window_s': _spec('s', 'spec.behavior.scaleUp.stabilizationWindowSeconds', 0, K8S),
+    'keda_behavior': _spec('', 'spec.advanced.horizontalPodAutoscalerConfig.behavior'),
+    'cooldown_s': _spec('s', 'spec.cooldownPeriod', 300, 'KEDA ScaledObject reference'),
+    'fallback': _spec('', 'spec.fallback'),
+    'metrics': _spec(default=()),
+}))  # fmt: skip
+
+BUDGET = declare(Kind('disruption-budget', (), {
+    'selector': _spec('', 'spec.selector.matchLabels'),
+    'min_available': _spec('share', 'spec.minAvailable'),
+    'max_unavailable': _spec('share', 'spec.maxUnavailable'),
+}))  # fmt: skip

@@ -1,0 +1,95 @@
+"""Which format a file is, by its name and, where that says nothing, by its first bytes."""
+
+import re
+
+_BY_EXTENSION = {
+    'yaml': 'yaml', 'yml': 'yaml', 'json': 'json', 'tpl': 'yaml', 'j2': 'yaml', 'jinja': 'yaml', 'jinja2': 'yaml', 'gotmpl': 'yaml', 'tmpl': 'yaml',
+    'sh': 'shell', 'bash': 'shell', 'ksh': 'shell', 'service': 'systemd', 'pbtxt': 'pbtxt', 'env': 'env', 'properties': 'properties',
+    'container': 'systemd', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
+}  # fmt: skip
+_BY_NAME = {
+    'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
+    'nginx.conf': 'nginx', 'daemon.json': 'docker-daemon', 'config.toml': 'containerd', 'crio.conf': 'crio', 'go.mod': 'gomod', '.env': 'env',
+    'my.cnf': 'mysql', 'mysqld.cnf': 'mysql', 'postgresql.conf': 'postgresql', 'pgbouncer.ini': 'pgbouncer', 'redis.conf': 'redis',
+    'config.properties': 'torchserve', 'batching_parameters.txt': 'tf-batching', 'batching.config': 'tf-batching', 'system.conf': 'systemd', 'user.conf': 'systemd',
+}  # fmt: skip
+_IN_FOLDER = (
+    ('sysctl.d', 'conf', 'sysctl'), ('limits.d', 'conf', 'limits'), ('rules.d', 'rules', 'udev'), ('crio.conf.d', 'conf', 'crio'),
+    ('conf.d', 'conf', 'nginx'), ('sites-enabled', '', 'nginx'), ('sites-available', '', 'nginx'), ('postgresql', 'conf', 'postgresql'),
+    ('my.cnf.d', 'cnf', 'mysql'), ('mysql.conf.d', 'cnf', 'mysql'), ('mariadb.conf.d', 'cnf', 'mysql'),
+)  # fmt: skip
+_MAYBE = frozenset(('conf', 'rules', 'cnf', 'toml', 'ini', 'txt', 'cfg', 'config'))
+_SYSCTL_LINE = re.compile(rb'^\s*-?(?:net|vm|fs|kernel|user|dev|abi)[./][\w./*-]+\s*=', re.MULTILINE)
+_LIMITS_LINE = re.compile(rb'^\s*[*@%\w.:-]+\s+(?:soft|hard|-)\s+(?:nofile|nproc|memlock|stack|core)\b', re.MULTILINE)
+_UDEV_LINE = re.compile(rb'^\s*(?:ACTION|KERNEL|SUBSYSTEM|ATTR\{)[^\n]*==', re.MULTILINE)
+_NGINX_BLOCK = re.compile(rb'^\s*(?:http|server|upstream\s+\S+|events|location\s[^{]*|stream)\s*\{', re.MULTILINE)
+_UNIT = re.compile(rb'^\s*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
+_CONTAINERD = re.compile(rb'io\.containerd\.|^\s*\[plugins\b|^\s*\[crio\b', re.MULTILINE)
+_BATCHING = re.compile(rb'^\s*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
+_TRITON = re.compile(rb'^\s*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
+
+
+def is_wanted(name: str) -> bool:
+    """Whether a file of this name may be configuration: a cheap look before anything is opened."""
+    stem, _, extension = name.rpartition('.')
+    if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE:
+        return True
+    return name.startswith(('Dockerfile', 'Containerfile', '.env')) or (not stem and name in _BY_NAME)
+
+
+def format_of(path: str, data: bytes) -> str:
+    """The format of a file ('yaml', 'systemd', 'sysctl' ...), or '' when it is none that is read."""
+    folder, _, name = path.rpartition('/')
+    stem, _, extension = name.rpartition('.')
+    extension = extension.lower() if stem else ''
+    if name in _BY_NAME:
+        found = _BY_NAME[name]
+        return found if found not in ('containerd', 'systemd', 'torchserve') or _confirms(found, data) else ''
+    if name.startswith(('Dockerfile', 'Containerfile')) and extension not in ('md', 'py', 'sh', 'yaml', 'yml'):
+        return 'dockerfile'
+    if name.startswith('.env') or name.endswith('.env'):
+        return 'env'
+    if extension in ('conf', '') and folder.endswith('.d') and _UNIT.search(data[:65536]):
+        return 'systemd'
+    for part, ending, found in _IN_FOLDER:
+        if folder.rpartition('/')[2] == part and (extension == ending or not ending):
+            return found if found != 'nginx' or _NGINX_BLOCK.search(data[:65536]) else ''
+    if extension in ('j2', 'jinja', 'jinja2', 'tmpl', 'gotmpl', 'tpl'):
+        inner = format_of(path[: -len(extension) - 1], data)
+        return inner or ('yaml' if extension != 'tpl' or b'kind:' in data else '')
+    if extension in _BY_EXTENSION:
+        found = _BY_EXTENSION[extension]
+        return found if found != 'pbtxt' or _TRITON.search(data) else ''
+    return _by_content(data, name)
+
+
+def _confirms(found: str, data: bytes) -> bool:
+    pattern = {'containerd': _CONTAINERD, 'systemd': _UNIT}.get(found)
+    return pattern.search(data) is not None if pattern else b'=' in data
+
+
+def _by_content(data: bytes, name: str) -> str:
+    head = data[:65536]
+    if head[:2] == b'#!':
+        return 'shell' if re.match(rb'#![^\n]*\b(?:ba|da|k|z|a)?sh\b', head) else ''
+    if head.lstrip(b'\xef\xbb\xbf \t\r\n')[:1] in (b'{', b'['):
+        return 'json' if not _UNIT.search(head) else 'systemd'
+    for pattern, found in (
+        (_UNIT, 'systemd'), (_SYSCTL_LINE, 'sysctl'), (_LIMITS_LINE, 'limits'), (_UDEV_LINE, 'udev'), (_BATCHING, 'tf-batching'),
+        (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'),
+    ):  # fmt: skip
+        if pattern.search(head):
+            return found
+    if re.search(rb'^\s*apiVersion:', head, re.MULTILINE) and re.search(rb'^\s*kind:', head, re.MULTILINE):
+        return 'yaml'
+    return _database(head, name)
+
+
+def _database(head: bytes, name: str) -> str:
+    if re.search(rb'^\s*\[mysqld\]', head, re.MULTILINE):
+        return 'mysql'
+    if re.search(rb'^\s*\[pgbouncer\]', head, re.MULTILINE):
+        return 'pgbouncer'
+    if re.search(rb'^\s*max_connections\s*=?\s*\d+', head, re.MULTILINE) and re.search(rb'^\s*(?:shared_buffers|listen_addresses|wal_level)', head, re.MULTILINE):
+        return 'postgresql'
+    return ''

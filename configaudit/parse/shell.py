@@ -1,0 +1,235 @@
+"""Find the command lines in a POSIX or bash script, each argument with the place where a person would change it.
+
+Nothing is executed. A loop is read as its first round, a function as its first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from configaudit.parse.shell_builtins import inline_script, names_read, positional_arguments, without_exec
+from configaudit.parse.shell_expand import Expander
+from configaudit.parse.shell_grammar import parse
+from configaudit.parse.shell_scope import Scope
+from configaudit.parse.shell_token import Part, Place, Source, Token, gather, join, unknown
+from configaudit.parse.shell_tree import Chain, Choice, Function, Group, Loop, Node, Pipeline, Simple, Word
+from configaudit.units import HOLE
+
+__all__ = ['Command', 'Part', 'Token', 'commands']
+
+_DECLARATIONS = frozenset({'export', 'declare', 'typeset', 'local', 'readonly'})
+_MAX_CALL_DEPTH = 20
+# Text that variables may expand to, beyond twice the script: `A=$A$A` would double it without end.
+_EXPANSION_ALLOWANCE = 300_000
+
+
+class Command(NamedTuple):
+    """One simple command.
+
+    `environment` holds the variables that the command would see, passed-in ones included; a passed-in plain string
+    has the place -1. `piped`: stdout goes into a pipe. `exec`: the word was there and is stripped from `argv`.
+    `conditional`: inside if, while, for, case or a function, or after `||`.
+    """
+
+    argv: tuple[Token, ...]
+    assignments: tuple[tuple[str, Token], ...]
+    environment: Mapping[str, Token]
+    start: int
+    end: int
+    piped: bool
+    background: bool
+    exec: bool
+    conditional: bool
+
+
+def commands(text: str, variables: Mapping[str, Token | str] | None = None) -> list[Command]:
+    """Return the commands of a script in the order they would first run; `variables` is the container's environment.
+
+    Commands of a substitution come before the command that uses it, those of `eval` and `sh -c` after it.
+    """
+    script = _Script(variables or {}, 2 * len(text) + _EXPANSION_ALLOWANCE)
+    script.run(parse(text, frozenset(variables or ())), Source(text), _Flow(False, False, False))
+    script.run_uncalled()
+    return script.found
+
+
+class _Flow(NamedTuple):
+    piped: bool
+    background: bool
+    conditional: bool
+
+
+class _Definition(NamedTuple):
+    function: Function
+    source: Source
+
+
+class _Script:
+    def __init__(self, variables: Mapping[str, Token | str], budget: int) -> None:
+        self.found: list[Command] = []
+        self._scope = Scope(variables)
+        self._expander = Expander(self._scope, budget, self._substitute)
+        self._depth = 0
+        self._definitions: list[_Definition] = []
+        self._functions: dict[str, int] = {}
+        self._effects: dict[int, frozenset[str]] = {}
+        self._local: list[set[str]] = []
+        self._flow = _Flow(False, False, False)
+
+    def run(self, nodes: Sequence[Node], source: Source, flow: _Flow) -> None:
+        self._depth += 1
+        for node in nodes:
+            self._run_node(node, source, flow)
+        self._depth -= 1
+
+    def run_uncalled(self) -> None:
+        """Read the functions that no command of the script was seen to call."""
+        number = 0
+        while number < len(self._definitions):
+            if number not in self._effects:
+                self._scope.open()
+                self._call(number, _Flow(False, False, True))
+                self._scope.undo()
+            number += 1
+
+    def _run_node(self, node: Node, source: Source, flow: _Flow) -> None:
+        if isinstance(node, Simple):
+            self._simple(node, source, flow)
+        elif isinstance(node, Pipeline):
+            for number, stage in enumerate(node.stages):
+                piped = flow.piped or number + 1 < len(node.stages)
+                self._isolated([stage], source, flow._replace(piped=piped))
+        elif isinstance(node, Chain):
+            self._chain(node, source, flow)
+        elif isinstance(node, Group):
+            (self._isolated if node.subshell else self.run)(node.body, source, flow)
+        elif isinstance(node, Choice):
+            self._choice(node, source, flow._replace(conditional=True))
+        elif isinstance(node, Loop):
+            self._loop(node, source, flow._replace(conditional=True))
+        else:
+            self._functions[node.name] = len(self._definitions)
+            self._definitions.append(_Definition(node, source))
+
+    def _isolated(self, nodes: Sequence[Node], source: Source, flow: _Flow) -> None:
+        """Run nodes in a subshell: what they assign is lost."""
+        self._scope.open()
+        self.run(nodes, source, flow)
+        self._scope.undo()
+
+    def _substitute(self, nodes: Sequence[Node], source: Source) -> None:
+        flow = self._flow
+        self._isolated(nodes, source, _Flow(False, False, flow.conditional))
+        self._flow = flow
+
+    def _chain(self, chain: Chain, source: Source, flow: _Flow) -> None:
+        """Run `a && b || c`: what `b` and `c` assign is known only where it agrees with what was."""
+        flow = flow._replace(background=flow.background or chain.background)
+        self._scope.open()
+        self._run_node(chain.items[0][1], source, flow)
+        self._scope.open()
+        for operator, node in chain.items[1:]:
+            if operator == '||':
+                self._scope.merge([self._scope.undo()], complete=False)
+                self._scope.open()
+                flow = flow._replace(conditional=True)
+            self._run_node(node, source, flow)
+        self._scope.merge([self._scope.undo()], complete=False)
+        if chain.background:
+            self._scope.undo()
+        else:
+            self._scope.keep(frozenset())
+
+    def _choice(self, choice: Choice, source: Source, flow: _Flow) -> None:
+        self._flow = flow
+        if choice.subject:
+            self._expander.value(choice.subject, source)
+        branches = []
+        for condition, body in choice.branches:
+            self.run(condition, source, flow)
+            self._scope.open()
+            self.run(body, source, flow)
+            branches.append(self._scope.undo())
+        self._scope.merge(branches, choice.complete)
+
+    def _loop(self, loop: Loop, source: Source, flow: _Flow) -> None:
+        self._flow = flow
+        values = [token for word in loop.words for token in self._expander.fields(word, source)]
+        self._scope.open()
+        if loop.name and len(values) == 1:
+            self._scope.set(loop.name, values[0])
+        elif loop.name:
+            self._scope.forget(loop.name, f'variable ${loop.name} changes in each round of the loop')
+        self.run(loop.body, source, flow)
+        self._scope.merge([self._scope.undo()], complete=False)
+
+    def _simple(self, node: Simple, source: Source, flow: _Flow) -> None:
+        self._flow = flow
+        count = next((index for index, word in enumerate(node.words) if not word.name), len(node.words))
+        prefixes, words = node.words[:count], node.words[count:]
+        argv = self._arguments(words, source)
+        for target in node.redirections:
+            self._expander.fields(target, source)
+        if not argv:
+            for word in prefixes:
+                self._assign(word, source)
+            return
+        assignments = tuple((word.name, self._expander.value(word.assigned(), source)) for word in prefixes)
+        executes = argv[0].value == 'exec'
+        arguments = without_exec(argv) if executes else argv
+        if not arguments:
+            return
+        place = source.place(node.start, node.end)
+        environment = self._scope.environment(dict(assignments))
+        self.found.append(
+            Command(arguments, assignments, environment, place.start, place.end, flow.piped, flow.background, executes,
+                    flow.conditional)
+        )
+        self._builtin(arguments, flow)
+
+    def _arguments(self, words: Sequence[Word], source: Source) -> tuple[Token, ...]:
+        argv: list[Token] = []
+        for word in words:
+            if word.name and argv and argv[0].value in _DECLARATIONS:
+                if argv[0].value != 'export' and self._local:
+                    self._local[-1].add(word.name)
+                argv.append(self._assign(word, source))
+            elif word.elements is None:
+                argv += self._expander.fields(word, source)
+        return tuple(argv)
+
+    def _assign(self, word: Word, source: Source) -> Token:
+        """Assign a variable and return the whole word as a token."""
+        place = source.place(word.start, word.end)
+        use = (place.start, place.end)
+        former = self._scope.get(word.name)
+        prefix = gather(source.parts(word.segments[0]), use) if isinstance(word.segments[0], Literal) else None
+        if word.elements is not None:
+            elements = [token for element in word.elements for token in self._expander.fields(element, source)]
+            if word.append and former is not None:
+                elements = [*(former if isinstance(former, list) else [former]), *elements]
+            self._scope.set(word.name, elements)
+            return prefix or join(elements, use)
+        return join([], use)
+
+    def _builtin(self, argv: Sequence[Token], flow: _Flow) -> None:
+        name = argv[0].value
+        if name == 'eval':
+            self._nested(join(argv[1:], argv[0].use, ' '), flow)
+        elif name in ('read', 'mapfile', 'readarray', 'getopts'):
+            for variable in names_read(argv):
+                self._scope.forget(variable, f'variable ${variable} is read from input')
+        elif name == 'unset':
+            for variable in names_read(argv):
+                self._scope.set(variable, None)
+        elif name == 'shift':
+            self._scope.forget('@', 'the arguments of the script have been shifted')
+        elif name == 'set':
+            arguments = positional_arguments(argv)
+            if arguments is not None:
+                self._scope.set('@', arguments)
+        elif name in self._functions:
+            self._call(self._functions[name], flow._replace(conditional=True))
+        else:
+            self._shell(argv, flow)

