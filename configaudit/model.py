@@ -161,7 +161,7 @@ class Peers(tuple['Component', ...]):
 class Component:
     """One thing that is configured: a vLLM engine, a pod, a connection pool, a proxy route, a sysctl file."""
 
-    __slots__ = ('kind', 'name', 'identity', 'place', 'settings', 'slots', 'partial', 'version', 'version_from', 'peer_map', 'scope', 'annotations')
+    __slots__ = ('kind', 'name', 'identity', 'place', 'settings', 'slots', 'partial', 'version', 'version_from', 'peer_map', 'scope', 'annotations', 'note')
 
     def __init__(
         self,
@@ -193,7 +193,9 @@ class Component:
         self.scope = scope
         """Namespace, compose project or host: names resolve inside one scope."""
         self.peer_map: dict[str, Peers] = {}
-        self.annotations: Mapping[str, Place] = {}
+        self.annotations: Mapping[str, Any] = {}
+        self.note = ''
+        """What a reader of any finding here must know ('newer than the data (0.33.0)')."""
 
     def __repr__(self) -> str:
         return f'<{self.kind.name} {self.identity}>'

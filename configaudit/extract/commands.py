@@ -86,7 +86,7 @@ def _script(process: Process, word: Word, environment: Mapping[str, Word], unsee
         argv = peel(words)
         if argv:
             every = {**environment, **inside}
-            yield Invocation(process, argv, argv[1:], every, 'shell_edit', unseen, command.piped, command.conditional)
+            yield Invocation(process, argv, argv[1:], every, 'shell_word', unseen, command.piped, command.conditional)
 
 
 def word_at(token: Token, script: Word, environment: Mapping[str, Word]) -> Word:

@@ -55,7 +55,7 @@ class Process(NamedTuple):
     """`arguments` is one string for a shell (a script, shell-form CMD, compose command string)."""
     partial: str = ''
     """Why a missing argument or variable says nothing here ('a kustomize patch'), or ''."""
-    form: str = 'yaml'
+    form: str = 'yaml_item'
     """How words are added: the writer's name for this carrier's argument list."""
     syntax: str = 'kubernetes'
     """How variables are written in words: 'kubernetes' $(VAR), 'compose' ${VAR}, 'shell', 'systemd', 'none'."""

@@ -15,7 +15,7 @@ _NAMES = {-4: '.dev', -3: 'a', -2: 'b', -1: 'rc', 1: '.post'}
 _VERSION = re.compile(
     r'v?(?P<release>\d{1,6}(?:\.\d{1,6})*)'
     r'(?:[._-]?(?P<phase>alpha|beta|post|dev|rc|a|b|c)\.?(?P<number>\d*))?'
-    r'(?![A-Za-z0-9])',
+    r'(?![A-Za-z0-9]|\.\d)',
     re.ASCII,
 )
 _CLAUSE = re.compile(r'(>=|<=|==|!=|~=|>|<)\s*(\S+)')

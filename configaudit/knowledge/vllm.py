@@ -9,7 +9,14 @@ import re
 from configaudit.knowledge.defaults import Default, certain, derived, one_of
 from configaudit.knowledge.versions import Version, release
 from configaudit.knowledge.vllm_batch import SERVER, Serving, max_num_batched_tokens, max_num_seqs
-from configaudit.knowledge.vllm_generation import ARGS, V0_GONE, V1_DEFAULT, Fp8Support, engine_generation, fp8_kv_support
+from configaudit.knowledge.vllm_generation import (
+    ARGS,
+    V0_GONE,
+    V1_DEFAULT,
+    Fp8Support,
+    engine_generation,
+    fp8_kv_support,
+)
 
 __all__ = [
     'SERVER',

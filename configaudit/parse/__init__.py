@@ -1,0 +1,123 @@
+"""From the bytes of a file to documents with places."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from configaudit.model import Error
+from configaudit.parse import template
+from configaudit.parse.formats import format_of
+from configaudit.parse.stream import GATED_KINDS, is_empty, kind_of, split
+from configaudit.places import Document, Place, locate
+
+MAX_SLICES = 200_000
+
+
+class Parsed(NamedTuple):
+    """One document, and for YAML and JSON its root node."""
+
+    document: Document
+    root: Any = None
+    duplicates: tuple[Any, ...] = ()
+
+
+class Unread(NamedTuple):
+    """A document that was left out: by the gate, or because nothing in it is configuration that is read."""
+
+    path: str
+    line: int
+    reason: str
+
+
+def decode(data: bytes) -> tuple[bytes, str]:
+    """UTF-8 bytes of a file in any Unicode encoding with a byte order mark; why no fix can be written, or ''."""
+    for mark, encoding in ((b'\xff\xfe\x00\x00', 'utf-32'), (b'\x00\x00\xfe\xff', 'utf-32'), (b'\xff\xfe', 'utf-16'), (b'\xfe\xff', 'utf-16')):
+        if data.startswith(mark):
+            return data.decode(encoding, 'replace').encode(), f'the file is {encoding.upper()}'
+    return data, ''
+
+
+def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed | Error | Unread]:
+    """The documents of a file, the errors in it, and what the gate left out."""
+    data, note = decode(data)
+    kind = format_of(path, data)
+    if kind in ('yaml', 'json', 'docker-daemon'):
+        yield from _trees(path, data, kind, note, gate)
+    elif kind:
+        problem = _not_text(data)
+        if problem:
+            yield Error(path, 1, 1, 'encoding', problem)
+        else:
+            yield Parsed(Document(path, kind, data, note=note))
+
+
+def _not_text(data: bytes) -> str:
+    if b'\0' in data:
+        return 'holds NUL bytes: not a text file'
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return f'not UTF-8: byte {error.start} cannot be decoded'
+    return ''
+
+
+def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator[Parsed | Error | Unread]:
+    from configaudit.parse.yaml import SyntaxProblem, parse
+
+    hidden = template.mask(data) if template.is_templated(data) else None
+    masked = hidden.masked if hidden else data
+    slices = split(masked) if kind != 'json' else iter([next(split(b''))._replace(end=len(data))])
+    for number, piece in enumerate(slices):
+        if number > MAX_SLICES:
+            yield Error(path, piece.line, 1, 'limit', f'over {MAX_SLICES} documents in one file: the rest is not read')
+            return
+        if is_empty(masked, piece.start, piece.end):
+            continue
+        if gate and kind_of(masked, piece.start, piece.end) in GATED_KINDS:
+            continue
+        if gate and kind == 'yaml' and not is_interesting(path, masked, piece.start, piece.end):
+            yield Unread(path, piece.line, 'not configuration that is read')
+            continue
+        original = data[piece.start : piece.end]
+        parsed = masked[piece.start : piece.end] if hidden else original
+        document = Document(path, 'yaml', original, piece.start, piece.line, parsed, note=note)
+        document.template = hidden.part(piece.start, piece.end) if hidden else None
+        try:
+            tree = parse(parsed, hidden is not None)
+        except SyntaxProblem as problem:
+            yield _error(document, problem, original)
+            continue
+        duplicates = tuple(tree.duplicates)
+        for root in tree.roots:
+            yield Parsed(document, root, duplicates)
+            duplicates = ()
+
+
+def _error(document: Document, problem: Any, original: bytes) -> Error:
+    size = len(document.text)
+    at = locate(Place(document, min(problem.index, size), min(problem.index, size)))
+    fatal = problem.kind == 'limit' or is_kubernetes_text(original)
+    message = problem.message
+    if document.template is not None:
+        fatal = False
+        message = f'template that does not read as YAML even masked: {message}'
+    elif b'<<<<<<< ' in original and b'>>>>>>> ' in original:
+        message = f'unresolved merge conflict: {message}'
+    return Error(document.path, at.line, at.column, problem.kind, message, fatal)
+
+
+def is_kubernetes_text(data: bytes) -> bool:
+    """Whether bytes that may not parse are meant as a Kubernetes object or a compose file."""
+    return (b'apiVersion:' in data and b'kind:' in data) or b'\nservices:' in data or data.startswith(b'services:')
+
+
+_MARKERS = (
+    b'apiVersion', b'services:', b'static_resources', b'datasource', b'hikari', b'spec:', b'vllm', b'sglang', b'image:',
+    b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files',
+)  # fmt: skip
+
+
+def is_interesting(path: str, data: bytes, start: int, end: int) -> bool:
+    """Whether some reader may want a document: a Kubernetes object, or one with a word that leads to one."""
+    if data.find(b'kind:', start, end) >= 0 or data.find(b'"kind"', start, end) >= 0:
+        return True
+    return any(data.find(marker, start, end) >= 0 for marker in _MARKERS)

@@ -198,9 +198,7 @@ def _from(segments: tuple[Segment, ...], at: int) -> tuple[Segment, ...]:
     return (first, *(Segment(inner - at, outer, length) for inner, outer, length in rest[1:]))
 
 
-def _heredocs(
-    text: str, rows: list[Span], row: int, value: str
-) -> tuple[tuple[Heredoc, ...], int, list[Problem]]:
+def _heredocs(text: str, rows: list[Span], row: int, value: str) -> tuple[tuple[Heredoc, ...], int, list[Problem]]:
     """The here-documents that `value` opens, from `row` on, and the row after them."""
     found: list[Heredoc] = []
     problems: list[Problem] = []

@@ -41,9 +41,7 @@ def lookup(scope: Scope, name: str) -> str | None:
     return HOLE
 
 
-def expand(
-    text: str, at: int, find: Lookup, escape: str = '\\', stop: str = ' \t', depth: int = 0
-) -> tuple[str, int]:
+def expand(text: str, at: int, find: Lookup, escape: str = '\\', stop: str = ' \t', depth: int = 0) -> tuple[str, int]:
     """The word at `at` with quotes taken off and variables replaced, and where it ends."""
     parts: list[str] = []
     quote = ''
@@ -79,7 +77,7 @@ def _value(text: str, variable: re.Match[str], find: Lookup, escape: str, depth:
         return HOLE if value is None else value, variable.end()
     if operator and operator[-1] in '-+?' and depth < DEPTH:
         word, end = expand(text, variable.end(), find, escape, '}', depth + 1)
-        return _choice(value, operator, word), end + 1
+        return _choice(value, operator, word), min(end + 1, len(text))
     end = text.find('}', variable.end())
     known = value is not None and not operator
     return str(value) if known else HOLE, len(text) if end < 0 else end + 1

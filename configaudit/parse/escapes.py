@@ -3,10 +3,8 @@
 import re
 from collections.abc import Mapping
 
-C_ESCAPES = {'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '"': '"', "'": "'"}
-ESCAPE = re.compile(
-    r'\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-7]{1,3})|(.))', re.DOTALL
-)
+C_ESCAPES = dict(zip('abfnrtv', '\a\b\f\n\r\t\v', strict=True)) | {'\\': '\\', '"': '"', "'": "'"}
+ESCAPE = re.compile(r'\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-7]{1,3})|(.))', re.DOTALL)
 
 
 def unescape(text: str, plain: Mapping[str, str] = C_ESCAPES) -> str:

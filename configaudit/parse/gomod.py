@@ -7,7 +7,7 @@ from configaudit.parse.lines import append_line, insert_below, lines
 
 __all__ = ['insert', 'read', 'replace']
 
-TOKEN = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|`[^`\n]*`|=>|[()]|(?:(?!//)[^ \t\r\n"`()\[\],])+')
+TOKEN = re.compile(r'//[^\n]*|"[^"\n]*"?|`[^`\n]*`?|=>|[()]|(?:(?!//)[^ \t\r\n"`()\[\],])+')
 # These name themselves; the others hold lists, whose section is the verb.
 SINGLE = frozenset({'go', 'module', 'toolchain'})
 VERBS = SINGLE | {'exclude', 'godebug', 'ignore', 'replace', 'require', 'retract', 'tool'}
@@ -27,16 +27,22 @@ def read(text: str) -> File:
             problems.append(Problem(words[0].start, words[-1].end, 'unknown directive'))
         elif not block and len(words) == 2 and words[1].text == '(':
             block = words[0].text
+        elif block and words:
+            entries.append(_entry(block, words))
+        elif len(words) > 1 and words[0].text in SINGLE:
+            verb, value = words[:2]
+            entries.append(Entry('', verb.text, value.text, verb.start, verb.end, value.start, value.end))
+        elif len(words) > 1:
+            entries.append(_entry(words[0].text, words[1:]))
         elif words:
-            entry = _entry(block, words) if block else _entry(words[0].text, words[1:] or words)
-            entries.append(entry._replace(section='', key=entry.section) if entry.section in SINGLE else entry)
+            problems.append(Problem(words[0].start, words[0].end, 'a value is missing'))
     if block:
         problems.append(Problem(len(text), len(text), f'the block {block} is not closed'))
     return File(tuple(entries), (), tuple(problems))
 
 
 def _inner(token: re.Match[str]) -> tuple[int, int]:
-    quoted = len(token[0]) > 1 and token[0][0] in '"`'
+    quoted = len(token[0]) > 1 and token[0][0] in '"`' and token[0][-1] == token[0][0]
     return token.start() + quoted, token.end() - quoted
 
 
@@ -44,8 +50,6 @@ def _entry(verb: str, words: list[Word]) -> Entry:
     """The first word is the key, what follows `=>`, `=` or the key is the value."""
     first, last = words[0], words[-1]
     texts = [word.text for word in words]
-    if verb in SINGLE:
-        return Entry(verb, verb, first.text, first.start, first.end, first.start, first.end)
     if verb == 'godebug':
         name, _, value = first.text.partition('=')
         equals = first.start + len(name)

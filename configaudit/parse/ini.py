@@ -7,7 +7,7 @@ import re
 
 from configaudit.parse.entries import Edit, Entry, File, Header, Problem, Word, replace
 from configaudit.parse.escapes import C_ESCAPES, unescape
-from configaudit.parse.lines import BLANK, append_line, inside_quotes, insert_in_section, lines, quote_of, trim
+from configaudit.parse.lines import BLANK, append_line, insert_in_section, inside_quotes, lines, quote_of, trim
 
 __all__ = [
     'append', 'insert', 'read_ini', 'read_postgresql', 'read_redis', 'redis_words', 'replace', 'replace_postgresql'
@@ -16,7 +16,8 @@ __all__ = [
 INI_TEXT = re.compile(r'[^#"\']*(?:(?:"[^"]*(?:"|$)|\'[^\']*(?:\'|$))[^#"\']*)*')
 INCLUDE = re.compile(r'([!%]include(?:dir)?)[ \t]+(.*)')
 POSTGRESQL = re.compile(
-    r"[ \t]*([A-Za-z_][A-Za-z0-9_.$]*)(?:[ \t]*=[ \t]*|[ \t]+)('[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|[^\s#'=]+)[ \t]*(?:#.*)?$"
+    r'[ \t]*([A-Za-z_][A-Za-z0-9_.$]*)(?:[ \t]*=[ \t]*|[ \t]+)'
+    r"('[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|[^\s#'=]+)[ \t]*(?:#.*)?$"
 )
 REDIS_WORD = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\]*(?:\\.[^\'\\]*)*\'|[^ \t\r\f\v]+')
 

@@ -29,7 +29,8 @@ def read(text: str) -> LimitsFile:
     problems: list[Problem] = []
     for start, end in lines(text):
         comment = text.find('#', start, end)
-        fields = [Word(found.group(), *found.span()) for found in FIELD.finditer(text, start, end if comment < 0 else comment)]
+        stop = end if comment < 0 else comment
+        fields = [Word(found.group(), *found.span()) for found in FIELD.finditer(text, start, stop)]
         if len(fields) == 2 and fields[1].text == '-':
             nothing = Word('', fields[1].end, fields[1].end)
             rows.append(LimitsRow(fields[0], fields[1], nothing, nothing))

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from configaudit.parse.shell_builtins import inline_script, names_read, positional_arguments, without_exec
+from configaudit.parse.shell_builtins import inline_script, names, positional_arguments, without_exec
 from configaudit.parse.shell_expand import Expander
 from configaudit.parse.shell_grammar import parse
 from configaudit.parse.shell_scope import Scope
-from configaudit.parse.shell_token import Part, Place, Source, Token, gather, join, unknown
+from configaudit.parse.shell_token import Part, Source, Token, join
 from configaudit.parse.shell_tree import Chain, Choice, Function, Group, Loop, Node, Pipeline, Simple, Word
 from configaudit.units import HOLE
 
@@ -173,7 +173,7 @@ class _Script:
             self._expander.fields(target, source)
         if not argv:
             for word in prefixes:
-                self._assign(word, source)
+                self._expander.assign(word, source)
             return
         assignments = tuple((word.name, self._expander.value(word.assigned(), source)) for word in prefixes)
         executes = argv[0].value == 'exec'
@@ -186,42 +186,33 @@ class _Script:
             Command(arguments, assignments, environment, place.start, place.end, flow.piped, flow.background, executes,
                     flow.conditional)
         )
+        self._scope.open()
+        for name, value in assignments:
+            self._scope.set(name, value)
         self._builtin(arguments, flow)
+        self._scope.keep(frozenset(name for name, _ in assignments))
 
     def _arguments(self, words: Sequence[Word], source: Source) -> tuple[Token, ...]:
         argv: list[Token] = []
         for word in words:
             if word.name and argv and argv[0].value in _DECLARATIONS:
-                if argv[0].value != 'export' and self._local:
-                    self._local[-1].add(word.name)
-                argv.append(self._assign(word, source))
-            elif word.elements is None:
+                argv.append(self._expander.assign(word, source))
+            else:
                 argv += self._expander.fields(word, source)
         return tuple(argv)
 
-    def _assign(self, word: Word, source: Source) -> Token:
-        """Assign a variable and return the whole word as a token."""
-        place = source.place(word.start, word.end)
-        use = (place.start, place.end)
-        former = self._scope.get(word.name)
-        prefix = gather(source.parts(word.segments[0]), use) if isinstance(word.segments[0], Literal) else None
-        if word.elements is not None:
-            elements = [token for element in word.elements for token in self._expander.fields(element, source)]
-            if word.append and former is not None:
-                elements = [*(former if isinstance(former, list) else [former]), *elements]
-            self._scope.set(word.name, elements)
-            return prefix or join(elements, use)
-        return join([], use)
-
     def _builtin(self, argv: Sequence[Token], flow: _Flow) -> None:
+        """Follow what a command does to the variables, and the script that it runs."""
         name = argv[0].value
-        if name == 'eval':
+        if name in self._functions:
+            self._call(self._functions[name], flow._replace(conditional=True))
+        elif name == 'eval':
             self._nested(join(argv[1:], argv[0].use, ' '), flow)
         elif name in ('read', 'mapfile', 'readarray', 'getopts'):
-            for variable in names_read(argv):
+            for variable in names(argv):
                 self._scope.forget(variable, f'variable ${variable} is read from input')
         elif name == 'unset':
-            for variable in names_read(argv):
+            for variable in names(argv):
                 self._scope.set(variable, None)
         elif name == 'shift':
             self._scope.forget('@', 'the arguments of the script have been shifted')
@@ -229,7 +220,37 @@ class _Script:
             arguments = positional_arguments(argv)
             if arguments is not None:
                 self._scope.set('@', arguments)
-        elif name in self._functions:
-            self._call(self._functions[name], flow._replace(conditional=True))
+        elif name in _DECLARATIONS and name != 'export' and self._local:
+            self._local[-1].update(names(argv))
         else:
             self._shell(argv, flow)
+
+    def _shell(self, argv: Sequence[Token], flow: _Flow) -> None:
+        index = inline_script(argv)
+        if index is not None:
+            self._scope.open()
+            self._scope.set('@', list(argv[index + 2 :]))
+            self._nested(argv[index], flow)
+            self._scope.undo()
+
+    def _nested(self, script: Token, flow: _Flow) -> None:
+        if script.value.strip() not in ('', HOLE) and self._expander.charge(script):
+            source = Source(script.value, script)
+            self.run(parse(script.value, depth=self._depth), source, flow)
+
+    def _call(self, number: int, flow: _Flow) -> None:
+        """Read a function at its first call; a later call only makes unknown what the first one assigned."""
+        if number in self._effects:
+            changed = self._effects[number]
+            for name in changed if self._expander.spend(len(changed)) else ():
+                self._scope.forget(name, f'variable ${name} is set by a function that runs more than once')
+            return
+        if self._depth > _MAX_CALL_DEPTH:
+            return
+        self._effects[number] = frozenset()
+        function, source = self._definitions[number]
+        self._scope.open()
+        self._scope.forget('@', 'the arguments of a function are not known')
+        self._local.append({'@'})
+        self.run(function.body, source, flow)
+        self._effects[number] = self._scope.keep(self._local.pop())

@@ -1,4 +1,4 @@
-"""What the command lines of shells and builtins say: scripts in arguments, names that `read` fills."""
+"""What the command lines of shells and builtins say: scripts in arguments, the variables they name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from configaudit.parse.shell_token import Token
 
 _SHELLS = frozenset({'sh', 'bash', 'dash', 'ash', 'ksh', 'zsh'})
 _PRINTERS = frozenset({'echo', 'printf'})
-_NAME = re.compile(r'[A-Za-z_]\w*', re.ASCII)
+_NAME = re.compile(r'[A-Za-z_]\w*(?=\+?=|\Z)', re.ASCII)
 
 
 def inline_script(argv: Sequence[Token]) -> int | None:
@@ -48,9 +48,10 @@ def without_exec(argv: tuple[Token, ...]) -> tuple[Token, ...]:
     return argv[index:]
 
 
-def names_read(argv: Sequence[Token]) -> list[str]:
-    """Return the variables that `read`, `mapfile` or `getopts` fills."""
-    return [token.value for token in argv[1:] if _NAME.fullmatch(token.value)]
+def names(argv: Sequence[Token]) -> list[str]:
+    """Return the variables that `read`, `unset` or `local` names, with or without a value."""
+    found = [_NAME.match(token.value) for token in argv[1:]]
+    return [match.group() for match in found if match]
 
 
 def positional_arguments(argv: Sequence[Token]) -> list[Token] | None:

@@ -9,6 +9,7 @@ from configaudit.parse.shell_token import Source, Span, Token, gather, join, spl
 from configaudit.parse.shell_tree import Literal, Node, Parameter, Segment, Substitution, Word
 from configaudit.units import HOLE
 
+_TOO_MUCH = 'the script expands to too much text'
 _RUNTIME = frozenset('#?$!-0')
 
 
@@ -48,10 +49,14 @@ class Expander:
         self._budget = budget
         self._run = run
 
-    def charge(self, token: Token) -> bool:
-        """Account for one use of a value; False when the script has expanded to too much text."""
-        self._budget -= len(token.value) + 2 * len(token.parts)
+    def spend(self, cost: int) -> bool:
+        """Account for work; False when the script has expanded to too much text."""
+        self._budget -= cost
         return self._budget >= 0
+
+    def charge(self, token: Token) -> bool:
+        """Account for one use of a value."""
+        return self.spend(len(token.value) + 2 * len(token.parts))
 
     def fields(self, word: Word, source: Source) -> list[Token]:
         """Expand a word of a command, with field splitting."""
@@ -77,6 +82,38 @@ class Expander:
         if not tokens:
             return gather((), use)._replace(pure=not word.segments)
         return tokens[0] if len(tokens) == 1 else join(tokens, use, ' ')
+
+    def assign(self, word: Word, source: Source) -> Token:
+        """Carry out `NAME=value`, `NAME+=value` or `NAME=(...)` and return the whole word as a token."""
+        place = source.place(word.start, word.end)
+        use = (place.start, place.end)
+        if word.elements is not None:
+            self._scope.set(word.name, self._array(word, word.elements, source))
+            return source.literal([Literal(source.text[word.start : word.end], word.start, word.end, False)], word.start, word.end)
+        right = word.assigned()
+        value = self.value(right, source)
+        if word.indexed:
+            self._scope.forget(word.name, f'an element of ${word.name} is assigned')
+        else:
+            self._scope.set(word.name, self._appended(word, value, source) if word.append else value)
+        name = Literal(source.text[word.start : right.start], word.start, right.start, False)
+        return _plain(word, source) or join([source.literal([name], name.start, name.end), value], use)
+
+    def _array(self, word: Word, elements: Sequence[Word], source: Source) -> list[Token]:
+        values = [token for element in elements for token in self.fields(element, source)]
+        former = self._scope.get(word.name) if word.append else None
+        if former is None:
+            return values
+        before = former if isinstance(former, list) else [former]
+        if not self.spend(len(before)):
+            before = [_hole(word, source, _TOO_MUCH)]
+        return [*before, *values]
+
+    def _appended(self, word: Word, value: Token, source: Source) -> Token:
+        former = self._scope.get(word.name)
+        if isinstance(former, Token):
+            return join([self._placed(former, word, source), value], value.use)
+        return join([_hole(word, source, f'variable ${word.name} is not set here'), value], value.use)
 
     def _walk(
         self, segments: Sequence[Segment], source: Source, fields: _Fields, splits: bool, splits_text: bool
@@ -106,7 +143,7 @@ class Expander:
                 self._operand(segment, source, fields, splits)
         elif operator in (':+', '+', 'other'):
             self._read_commands(segment, source)
-            text = source.text[segment.start : segment.end][:80]
+            text = source.text[segment.start : min(segment.end, segment.start + 80)]
             fields.add(_hole(segment, source, f'the value of {text} is only known when the script runs'))
         else:
             self._add(segment, [self._unset(segment, source)] if values is None else values, fields, splits)
@@ -159,29 +196,43 @@ class Expander:
             return None
         if not segment.kubelet and segment.name in _RUNTIME:
             return [_hole(segment, source, f'the value of ${segment.name} is only known when the script runs')]
-        found = self._found(segment)
+        found = self._found(segment, source)
         if found is None:
             return None
+        if not self.spend(len(found)):
+            return [_hole(segment, source, _TOO_MUCH)]
         return [self._placed(token, segment, source) for token in found]
 
-    def _found(self, segment: Parameter) -> list[Token] | None:
+    def _found(self, segment: Parameter, source: Source) -> list[Token] | None:
         if segment.kubelet:
             return [self._scope.passed[segment.name]]
-        if segment.name.isdigit():
-            return _element(self._scope.get('@'), int(segment.name[:9]) - 1)
+        if segment.name.isdecimal():
+            return self._element(self._scope.get('@'), int(segment.name[:9]) - 1)
         value = self._scope.get('@' if segment.name == '*' else segment.name)
         if value is None or isinstance(value, Token):
             return None if value is None else [value]
         if segment.name in ('@', '*') or segment.subscript in ('@', '*'):
             return value
-        return _element(value, int(segment.subscript[:9]) if segment.subscript.isdecimal() else 0)
+        if segment.subscript and not segment.subscript.isdecimal():
+            return [_hole(segment, source, f'the subscript of ${segment.name} is not known')]
+        return self._element(value, int(segment.subscript[:9] or 0))
 
-    def _placed(self, token: Token, segment: Parameter, source: Source) -> Token:
-        place = source.place(segment.start, segment.end)
+    def _element(self, value: Token | list[Token] | None, index: int) -> list[Token] | None:
+        """Return one element of an array; after an unknown element, any position may hold anything."""
+        if value is None:
+            return None
+        elements = value if isinstance(value, list) else [value]
+        before = elements[: index + 1] if self.spend(min(index, len(elements))) else []
+        unsure = next((token for token in before if token.value == HOLE), None)
+        return [unsure] if unsure else elements[index : index + 1] or None
+
+    def _placed(self, token: Token, user: Parameter | Word, source: Source) -> Token:
+        """Return a value as used here; a value without a place of its own gets that of its user."""
         if not self.charge(token):
-            return unknown(place, (place.start, place.end), 'the script expands to too much text')
+            return _hole(user, source, _TOO_MUCH)
         if token.start >= 0:
             return token
+        place = source.place(user.start, user.end)
         parts = tuple(part._replace(start=place.start, end=place.end, exact=False) for part in token.parts)
         return token._replace(start=place.start, end=place.end, parts=parts)
 
@@ -197,18 +248,6 @@ def _joined(tokens: Sequence[Token], use: Span) -> Token:
     return tokens[0]._replace(use=use) if len(tokens) == 1 else join(tokens, use)
 
 
-def _hole(segment: Parameter | Substitution, source: Source, reason: str) -> Token:
+def _hole(segment: Parameter | Substitution | Word, source: Source, reason: str) -> Token:
     place = source.place(segment.start, segment.end)
     return unknown(place, (place.start, place.end), reason)
-
-
-def _element(value: Token | list[Token] | None, index: int) -> list[Token] | None:
-    """Return one element of an array; after an unknown element, any position may hold anything."""
-    if value is None:
-        return None
-    elements = value if isinstance(value, list) else [value]
-    unsure = next((token for token in elements[: index + 1] if token.value == HOLE and token.reason), None)
-    if unsure is not None:
-        return [unsure]
-    return elements[index : index + 1] or None
-

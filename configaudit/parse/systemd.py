@@ -8,7 +8,7 @@ from bisect import bisect_left
 
 from configaudit.parse.entries import Edit, Entry, File, Header, Problem, Word, replace
 from configaudit.parse.escapes import C_ESCAPES, ESCAPE, unescape
-from configaudit.parse.lines import inside_quotes, insert_in_section, logical_lines, newline, trim
+from configaudit.parse.lines import insert_in_section, inside_quotes, logical_lines, newline, trim
 from configaudit.units import HOLE
 
 __all__ = ['assigned', 'environment', 'insert', 'read', 'replace', 'split_command']
@@ -51,7 +51,10 @@ def assigned(file: File, section: str, key: str) -> tuple[Entry, ...]:
     found: list[Entry] = []
     for entry in file.entries:
         if (entry.section, entry.key) == (section, key):
-            found = [*found, entry] if entry.value else []
+            if entry.value:
+                found.append(entry)
+            else:
+                found.clear()
     return tuple(found)
 
 
@@ -82,7 +85,7 @@ def environment(value: str, offset: int) -> list[tuple[str, str, int, int]]:
 
 
 def _words(value: str, offset: int) -> list[Word]:
-    words = []
+    words: list[Word] = []
     at, size = 0, len(value)
     while True:
         while at < size and value[at] in ' \t\r\n':
@@ -125,8 +128,11 @@ def insert(text: str, section: str, key: str, value: str) -> Edit:
     """`key=value` after the last entry of the section (made at the end of the file where it is missing)."""
     file = read(text)
     ends = [line.end for line in logical_lines(text, '#;')]
-    entries = tuple(entry._replace(end=ends[bisect_left(ends, entry.end)]) for entry in file.entries)
-    edit = insert_in_section(text, file._replace(entries=entries), section, f'{key}={value}')
+    whole = file._replace(
+        entries=tuple(entry._replace(end=ends[bisect_left(ends, entry.end)]) for entry in file.entries),
+        headers=tuple(header._replace(end=ends[bisect_left(ends, header.end)]) for header in file.headers),
+    )
+    edit = insert_in_section(text, whole, section, f'{key}={value}')
     # A backslash at the end of the file would pull the new line into the entry above.
     dangling = edit.start == len(text) and text.endswith(('\\', '\\\n', '\\\r\n'))
     return edit._replace(text=newline(text) + edit.text) if dangling else edit

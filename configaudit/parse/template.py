@@ -47,6 +47,16 @@ class Template(NamedTuple):
     is_chart: bool
     """Written for a template engine (Helm, Jinja), not a plain file with a placeholder in it."""
 
+    def part(self, start: int, end: int) -> 'Template':
+        """The template of one document of the file, with offsets from the document's start."""
+        actions = tuple(
+            action._replace(start=action.start - start, end=action.end - start)
+            for action in self.actions
+            if start <= action.start < end
+        )
+        regions = tuple((begin - start, finish - start) for begin, finish in self.regions if begin < end and finish > start)
+        return Template(self.masked[start:end], actions, regions, self.is_chart)
+
     def opens(self, start: int, end: int, column: int, key_starts: list[int]) -> bool:
         """Whether a mapping may hold keys that are not written: an include in it, or conditional keys."""
         for at in range(bisect_left(self.actions, (start,)), len(self.actions)):  # type: ignore[type-var]

@@ -59,7 +59,9 @@ def _terms(line: Logical) -> tuple[tuple[UdevTerm, ...], Problem | None]:
         key, attribute, operator, prefix, raw = found.groups()
         value = unescape(raw) if 'e' in prefix else raw.replace('\\"', '"')
         start, end = found.span(5)
-        terms.append(UdevTerm(key, attribute or '', operator, value, line.start + at, line.start + start, line.start + end))
+        terms.append(
+            UdevTerm(key, attribute or '', operator, value, line.start + at, line.start + start, line.start + end)
+        )
         at = _skip(line.text, found.end())
     return tuple(terms), None
 

@@ -1,0 +1,19 @@
+"""`python -m configaudit` and the console script."""
+
+import sys
+
+VERSION = '0.1.0'
+
+
+def main() -> None:
+    """Run the command line; `--version` answers before anything is imported."""
+    if sys.argv[1:] == ['--version']:
+        print(f'configaudit {VERSION}')
+        return
+    from configaudit.cli import run
+
+    sys.exit(run())
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,112 @@
+"""From documents to components: carriers first (what runs), then engines and services (what is configured)."""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+from configaudit.context import Context
+from configaudit.extract.commands import Invocation, invocations
+from configaudit.extract.environment import Stores
+from configaudit.extract.process import Process, Reading, nothing
+from configaudit.extract.trees import reader_of
+from configaudit.model import Component
+from configaudit.parse.tree import Map
+from configaudit.places import Document
+
+Reader = Callable[[Document], Reading]
+
+FORMATS: dict[str, str] = {
+    'dockerfile': 'carriers.dockerfile',
+    'shell': 'carriers.shell',
+    'systemd': 'carriers.systemd',
+    'env': 'carriers.envfile',
+    'pbtxt': 'services.batching',
+    'tf-batching': 'services.batching',
+    'torchserve': 'services.batching',
+    'nginx': 'services.nginx',
+    'sysctl': 'services.sysctl',
+    'limits': 'services.limits',
+    'udev': 'services.udev',
+    'containerd': 'services.runtime',
+    'crio': 'services.runtime',
+    'gomod': 'services.golang',
+    'mysql': 'services.database',
+    'postgresql': 'services.database',
+    'pgbouncer': 'services.database',
+    'properties': 'services.pools',
+}
+"""Format -> the module whose `read(document)` reads it."""
+
+ENGINES: tuple[str, ...] = ('vllm', 'sglang', 'tgi', 'triton')
+"""Modules of `extract.engines`, each with `MARKERS`, `find(invocation)` and `read(...)`."""
+
+PROCESSES: tuple[str, ...] = ('golang', 'pools', 'grpc')
+"""Modules of `extract.services` that read every process: each has `MARKERS` and `read_process(...)`."""
+
+
+def read_document(document: Document, root: Any, duplicates: tuple[Any, ...], partial: str) -> Reading | None:
+    """Stage one: what a document says by itself; None when nobody reads it."""
+    if document.format != 'yaml':
+        module = FORMATS.get(document.format)
+        return _call(module, 'read', document) if module else None
+    if not isinstance(root, Map):
+        return None
+    from configaudit.extract.carriers.kubernetes import is_kubernetes, read_object
+
+    if is_kubernetes(root):
+        reading = read_object(document, root, partial)
+    else:
+        module = reader_of(document, root)
+        if not module:
+            return None
+        reading = _call(module, 'read_tree', document, root, partial)
+    if duplicates:
+        from configaudit.extract.services.syntax import duplicate_keys
+
+        reading.components.extend(duplicate_keys(document, root, duplicates))
+    return reading
+
+
+def _call(module: str, name: str, *arguments: Any) -> Any:
+    return getattr(import_module('configaudit.extract.' + module), name)(*arguments)
+
+
+def finish(reading: Reading, context: Context) -> tuple[list[Component], list[Invocation]]:
+    """Stage two: engines and services of every process, now that every ConfigMap and env file is known."""
+    stores = Stores(reading.data)
+    components = list(reading.components)
+    every: list[Invocation] = []
+    for process in reading.processes:
+        haystack = _haystack(process)
+        found = invocations(process, stores)
+        every.extend(found)
+        for name in ENGINES:
+            engine = import_module('configaudit.extract.engines.' + name)
+            if not any(marker in haystack for marker in engine.MARKERS):
+                continue
+            for invocation in found:
+                component = engine.read(invocation, stores, context)
+                if component is not None:
+                    components.append(component)
+        for name in PROCESSES:
+            service = import_module('configaudit.extract.services.' + name)
+            if any(marker in haystack for marker in service.MARKERS):
+                components.extend(service.read_process(process, found, stores))
+    return components, every
+
+
+def _haystack(process: Process) -> str:
+    """All text of a process, in which a module's markers are looked for before it is asked."""
+    words = [process.image] if process.image else []
+    words.extend(process.entrypoint or ())
+    words.extend(process.arguments or ())
+    names = [variable.name for variable in process.environment]
+    return ' '.join([*(word.value for word in words), *names])
+
+
+def read_all(readings: Iterable[Reading]) -> Reading:
+    """Several readings as one."""
+    total = nothing()
+    for reading in readings:
+        total.add(reading)
+    return total

@@ -1,0 +1,57 @@
+"""Options in a YAML file that an engine merges with its command line (`--config file.yaml`)."""
+
+from collections.abc import Callable, Iterator
+from posixpath import basename
+
+from configaudit.extract.arguments import Option, Shape, canonical
+from configaudit.extract.commands import Invocation
+from configaudit.extract.environment import Stores
+from configaudit.extract.words import Word, word_of
+from configaudit.parse.tree import Map, Scalar, Seq, key_place
+from configaudit.parse.yaml import SyntaxProblem, parse
+from configaudit.places import Document
+
+
+def config_options(
+    invocation: Invocation, stores: Stores, path: Word, shape_of: Callable[[str], Shape | None]
+) -> tuple[tuple[Option, ...], str]:
+    """The options of the file at `path`, and why some are unseen when it is not among the files read."""
+    found = _find(invocation, stores, path)
+    if found is None:
+        return (), f'the options in {path.value} are not among the files read'
+    document = found.place.document
+    if document.format != 'string':
+        document = Document(document.path, 'string', found.value.encode(), outer=found.place)
+    try:
+        roots = parse(found.value.encode()).roots
+    except SyntaxProblem:
+        return (), f'{path.value} does not read as YAML'
+    root = roots[0] if roots else None
+    return (tuple(_options(document, root, shape_of)), '') if isinstance(root, Map) else ((), '')
+
+
+def _find(invocation: Invocation, stores: Stores, path: Word) -> Word | None:
+    process = invocation.process
+    for mount, (kind, name) in process.files.items():
+        if path.value == mount or path.value.startswith(mount.rstrip('/') + '/'):
+            data = stores.find(kind, process.component.scope, name)
+            if data is not None:
+                return data.values.get(basename(path.value)) or data.values.get(path.value[len(mount) :].strip('/'))
+    data = stores.find('file', '', basename(path.value))
+    return data.values.get('') if data else None
+
+
+def _options(document: Document, root: Map, shape_of: Callable[[str], Shape | None]) -> Iterator[Option]:
+    for key, node in root.items():
+        shape = shape_of(canonical('--' + key))
+        name = Word('--' + key, key_place(document, root, key))
+        value = word_of(document, node) if isinstance(node, Scalar) else None
+        values = tuple(w for item in node if (w := word_of(document, item))) if isinstance(node, Seq) else (value,) if value else ()
+        if shape is not None and shape.values == 'none' and value is not None:
+            negated = value.value.lower() in ('false', 'no', 'off')
+            yield Option(shape.name, name.value, name, None, (), False, negated != shape.negated, False, shape)
+            continue
+        yield Option(
+            shape.name if shape else name.value, name.value, name, values[-1] if values else None, values, False,
+            shape.negated if shape else False, False, shape,
+        )  # fmt: skip

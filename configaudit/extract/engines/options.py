@@ -1,0 +1,91 @@
+"""From parsed options to an engine's settings, with their places and writers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from configaudit import units
+from configaudit.extract.arguments import Arguments, Option, Shape
+from configaudit.extract.commands import Invocation
+from configaudit.extract.engines.launch import Launch
+from configaudit.extract.words import Word
+from configaudit.knowledge.defaults import Default
+from configaudit.knowledge.flags import Catalogue
+from configaudit.knowledge.versions import Version
+from configaudit.model import Kind, Setting, Slot
+
+CONVERT: dict[str, Callable[[Any], Any]] = {
+    'count': units.integer, 'number': units.number, 's': units.seconds, 'ms': units.number, 'bool': units.boolean,
+}  # fmt: skip
+
+
+def shapes(catalogue: Catalogue, version: Version | None) -> Callable[[str], Shape | None]:
+    """How an engine's parser of that version reads an option; an unknown option keeps its spelling."""
+
+    def shape_of(option: str) -> Shape | None:
+        found = catalogue.find(option, version)
+        flag = found.flag or (found.candidates[-1] if found.candidates else None)
+        if flag is None and version is not None:
+            known = catalogue.find(option, None)
+            flag = known.flag or (known.candidates[-1] if known.candidates else None)
+        if flag is None:
+            return None
+        many = flag.nargs in ('*', '+') or flag.nargs.isdigit()
+        if flag.takes_value:
+            values = 'many' if many else 'optional' if flag.nargs == '?' else 'one'
+        else:
+            values = 'optional' if flag.boolean == 'StoreBoolean' else 'none'
+        return Shape(flag.option, values, flag.negated, flag.abbreviated)
+
+    return shape_of
+
+
+def setting_from(name: str, unit: str, option: Option, launch: Launch) -> Setting:
+    """The setting of an option that was given."""
+    value = option.value
+    if value is None or (unit == 'bool' and option.shape is not None and option.shape.values == 'none'):
+        return Setting(name, not option.negated, option.word.place, slot=Slot('argument', option.word.place), unit=unit)
+    return word_setting(name, unit, value)
+
+
+def word_setting(name: str, unit: str, value: Word) -> Setting:
+    """A setting spelled by one word."""
+    converted = CONVERT[unit](value.value) if unit in CONVERT and value.known else value.value
+    reason = '' if value.known else value.reason or 'not known'
+    if value.known and converted is None:
+        reason = f'{value.value!r} is not a value of this setting'
+    slot = Slot('argument', value.place) if value.pure else None
+    uses = (value.use,) if value.use is not None else ()
+    origin = 'inherited' if value.use is not None else 'explicit'
+    locked = value.locked or ('' if value.pure else 'it is put together from several parts')
+    return Setting(name, converted, value.place, origin, reason, (), slot, unit, uses=uses, locked=locked)  # type: ignore[arg-type]
+
+
+def default_setting(name: str, found: Default, invocation: Invocation, launch: Launch, flag: str, unit: str = '') -> Setting:
+    """The setting of an option nobody gave: what the engine makes of it."""
+    slot = Slot(invocation.form, _last(invocation, launch), (flag,))
+    reason = '' if found.known else found.condition or 'the engine works it out at start'
+    value = found.value if found.known else None
+    return Setting(name, value, launch.program, 'default', reason, found.candidates, slot, unit, found.source)
+
+
+def _last(invocation: Invocation, launch: Launch) -> Any:
+    words = [word for word in launch.arguments if word.use is None] or [word for word in invocation.argv if word.use is None]
+    last = words[-1] if words else None
+    return last.place if last is not None else launch.program
+
+
+def unseen_setting(name: str, reason: str, launch: Launch) -> Setting:
+    """The setting of an option that may be among arguments that are not shown."""
+    return Setting(name, None, launch.program, 'inherited', reason)
+
+
+def read_options(
+    kind: Kind, arguments: Arguments, launch: Launch, settings: dict[str, Setting], names: Mapping[str, str]
+) -> None:
+    """Fill every flag setting of the kind that was given. `names`: canonical flag -> setting where they differ."""
+    by_flag = {spec.path[0]: name for name, spec in kind.settings.items() if spec.path}
+    by_flag.update(names)
+    for option in arguments.options:
+        name = by_flag.get(option.name)
+        if name is not None:
+            settings[name] = setting_from(name, kind.settings[name].unit, option, launch)

@@ -1,0 +1,43 @@
+"""YAML and JSON that is no Kubernetes object: which reader a root belongs to, told by its keys."""
+
+from configaudit.parse.tree import Map, Seq, get, mapping
+from configaudit.places import Document
+
+
+def reader_of(document: Document, root: Map) -> str:
+    """The module that reads a root, or '' when it is nothing that is read."""
+    name = document.path.rpartition('/')[2]
+    services = mapping(root, 'services')
+    if services is not None and any(_is_service(value) for value in services.values()):
+        return 'carriers.compose'
+    if 'static_resources' in root or 'dynamic_resources' in root or _lists(root, 'clusters', 'listeners'):
+        return 'services.envoy'
+    if name == 'daemon.json':
+        return 'services.runtime'
+    if 'applications' in root and isinstance(root['applications'], Seq):
+        return 'services.batching'
+    if any(mapping(value, 'traffic') is not None or 'batching' in value for value in root.values() if isinstance(value, Map)):
+        return 'services.batching'
+    if name in ('bentofile.yaml', 'bentofile.yml', 'bentoml_configuration.yaml', 'bentoml_configuration.yml'):
+        return 'services.batching'
+    if _is_application(name, root):
+        return 'services.pools'
+    return ''
+
+
+def _is_service(value: object) -> bool:
+    return isinstance(value, Map) and any(key in value for key in ('image', 'build', 'command', 'extends', 'environment', 'ports', 'volumes', 'deploy'))
+
+
+def _lists(root: Map, *keys: str) -> bool:
+    return all(isinstance(root.get(key), Seq) for key in keys)
+
+
+def _is_application(name: str, root: Map) -> bool:
+    if name.startswith(('application', 'bootstrap')) or 'spring' in root or 'micronaut' in root or 'quarkus' in root:
+        return True
+    if any(get(root, *path) is not None for path in (('datasource',), ('general_settings', 'database_url'), ('persistence', 'datastores'), ('ConnectionStrings',))):
+        return True
+    return name.startswith(('database.', 'appsettings', 'config.', 'settings.')) and any(
+        key in root for key in ('production', 'database', 'db', 'databases', 'postgres', 'postgresql', 'mysql', 'redis')
+    )

@@ -1,0 +1,133 @@
+"""Which engine a container image holds, and which release of it the tag names.
+
+Sources: the registries' own tag lists: hub.docker.com/r/vllm/vllm-openai, hub.docker.com/r/lmsysorg/sglang, hub.docker.com/r/rocm/vllm,
+catalog.ngc.nvidia.com (calendar tags), github.com/aws/deep-learning-containers, catalog.redhat.com (rhaiis), hub.docker.com/r/ollama/ollama.
+"""
+
+import re
+from typing import NamedTuple
+
+from configaudit.knowledge.versions import Version, parse
+
+HOLE = '\ufffc'  # stands for a part of a text that cannot be known
+
+
+class Image(NamedTuple):
+    """What a reference says. `version` is the engine's, never the vendor's: where they differ it is None and `reason` says so."""
+
+    engine: str | None
+    version: Version | None
+    tag: str
+    digest: str
+    floating: bool  # the tag moves, or there is none
+    reason: str = ''
+    repository: str = ''
+    placeholder: bool = False  # the tag stands for a value to fill in
+    vendor: bool = False  # the tag counts a product that contains the engine
+
+
+# (pattern for the repository, engine, name of the product whose version the tag carries, '' for the engine's own). First match wins.
+REPOSITORIES: tuple[tuple[str, str, str], ...] = (
+    (r'(^|/)nim/.+', 'nim', ''),
+    (r'(^|/)nvidia/vllm$', 'vllm', 'the NVIDIA container'),
+    (r'(^|/)nvidia/sglang$', 'sglang', 'the NVIDIA container'),
+    (r'(^|/)ai-dynamo/vllm-runtime$', 'vllm', 'NVIDIA Dynamo'),
+    (r'(^|/)ai-dynamo/sglang-runtime$', 'sglang', 'NVIDIA Dynamo'),
+    (r'(^|/)ai-dynamo/tensorrtllm-runtime$', 'tensorrt-llm', 'NVIDIA Dynamo'),
+    (r'(^|/)(rhaiis|rhaii)[^/]*/vllm[^/]*$', 'vllm', 'Red Hat AI Inference Server'),
+    (r'(^|/)rhoai/[^/]*vllm[^/]*$', 'vllm', 'Red Hat OpenShift AI'),
+    (r'(^|/)lmcache/vllm-openai$', 'vllm', 'LMCache'),
+    (r'(^|/)llm-d/llm-d(-(cuda|rocm|xpu|cpu|hpu|aws|gke|dev))*$', 'vllm', 'llm-d'),
+    (r'(^|/)worker-v1-vllm$', 'vllm', 'the RunPod worker'),
+    (r'(^|/)vertex-[^/]*/pytorch-vllm-serve$', 'vllm', 'the Vertex AI container'),
+    (r'(^|/)[^/]*(exporter|router|operator|scheduler|proxy|sidecar|gateway|controller|benchmark|-sim)$', '', ''),
+    (r'(^|/)vllm/vllm-[^/]+$', 'vllm', ''),
+    (r'(^|/)[^/]*vllm[^/]*$', 'vllm', ''),
+    (r'(^|/)[^/]*sglang[^/]*$', 'sglang', ''),
+    (r'(^|/)[^/]*text-generation-inference[^/]*$|(^|/)tgi[^/]*$|(^|/)[^/]*-tgi$', 'tgi', ''),
+    (r'(^|/)tritonserver$', 'triton', ''),
+    (r'(^|/)tensorrt-?llm/[^/]+$|(^|/)tensorrt-?llm$', 'tensorrt-llm', ''),
+    (r'(^|/)ollama/ollama$|(^|/)ollama$', 'ollama', ''),
+    (r'(^|/)llama\.cpp$|(^|/)llama-cpp[^/]*$', 'llama.cpp-server', ''),
+    (r'(^|/)lmdeploy$', 'lmdeploy', ''),
+    (r'(^|/)torchserve[^/]*$', 'torchserve', ''),
+    (r'(^|/)tensorflow/serving$|(^|/)tensorflow-serving[^/]*$', 'tf-serving', ''),
+    (r'(^|/)kserve/[^/]+$', 'kserve', ''),
+    (r'(^|/)rayproject/ray(-llm|-ml)?$|(^|/)ray-(llm|ml)$', 'ray-serve', ''),
+    (r'(^|/)bentoml/[^/]+$', 'bentoml', ''),
+    (r'(^|/)djl-(inference|serving)$', 'djl-serving', ''),
+)  # fmt: skip
+_PATTERNS = tuple((re.compile(pattern), engine, product) for pattern, engine, product in REPOSITORIES)
+
+FLOATING = re.compile(
+    r'(latest|nightly|main|master|head|dev|devel|develop|development|stable|edge|canary|rolling|preview|next|cuda|rocm|cpu|gpu'
+    r'|server|full|light)([-_.](latest|main|master|dev|cuda|rocm|cpu|gpu|vulkan|musa|intel|sagemaker|alpine|\d{1,4}|cu\d+|py\d+|arm64|amd64))*'
+    r'|.*[-_]latest',
+    re.IGNORECASE,
+)
+PLACEHOLDER = re.compile(
+    r'<.*>|\$\{?.*|.*(replace|change|fill)[-_ ]?(me|this|with)?|your[-_ ].*|.*placeholder.*|todo|tbd|xxx+|v?x\.y(\.z)?|tag|image[-_]?tag|version|none',
+    re.IGNORECASE,
+)
+_COMMIT = re.compile(r'[0-9a-f]{7,40}', re.ASCII)
+# rocm/vllm writes the engine's version in the middle: rocm6.3.1_instinct_vllm0.8.3_20250410
+_INSIDE = re.compile(r'(?:vllm|sglang)[-_]?(v?\d+\.\d+[0-9a-z.]*)')
+
+
+def identify(image: str) -> Image:
+    """What an image reference says. Parts that hold a HOLE are unknown, the others stay known."""
+    reference = image.strip().removeprefix('docker://').removeprefix('oci://')
+    named, _, digest = reference.partition('@')
+    repository, tag = _split(named)
+    engine, product = _engine(repository)
+    placeholder = bool(tag) and bool(PLACEHOLDER.fullmatch(tag))
+    floating = not digest and not placeholder and _floats(repository, tag)
+    version, reason = (None, '') if placeholder or floating else _version(engine, product, tag)
+    if placeholder:
+        reason = f'the tag {tag!r} stands for a value to fill in'
+    elif floating:
+        reason = f'the tag {tag!r} moves' if tag else 'no tag: the registry serves latest'
+    elif not tag:
+        reason = 'pinned by digest, which names no version' if digest else 'the tag is not known'
+    return Image(engine, version, tag, digest, floating, reason, repository, placeholder, bool(product) or engine == 'nim')
+
+
+def _split(named: str) -> tuple[str, str]:
+    """(repository, tag): a colon before the last slash belongs to the registry's port."""
+    head, colon, tail = named.rpartition(':')
+    return (head, tail) if colon and '/' not in tail else (named, '')
+
+
+def _engine(repository: str) -> tuple[str | None, str]:
+    path = repository.lower()
+    for pattern, engine, product in _PATTERNS:
+        if pattern.search(path):
+            return engine or None, product
+    return None, ''
+
+
+def _floats(repository: str, tag: str) -> bool:
+    if not tag:
+        return HOLE not in repository.rpartition('/')[2]
+    return HOLE not in tag and bool(FLOATING.fullmatch(tag))
+
+
+def _version(engine: str | None, product: str, tag: str) -> tuple[Version | None, str]:
+    """(the engine's version, why there is none or what is uncertain about it)."""
+    if not tag:
+        return None, ''
+    inside = _INSIDE.search(tag.lower())
+    text = inside[1] if inside else tag
+    known = text.partition(HOLE)[0]
+    if HOLE in text and known[-1:] not in ('-', '+', '_'):
+        return None, 'the tag is not known'
+    version = parse(known.removeprefix('release-').removeprefix('version-'))
+    if product and not inside:
+        return None, f'the tag counts {product}, not the engine'
+    if version is None:
+        return None, 'the tag is a commit' if _COMMIT.fullmatch(tag) else f'the tag {tag!r} names no version'
+    if engine in ('vllm', 'sglang') and version.release[0] > 0:
+        return None, f'{engine} has no release {version}: the tag counts something else'
+    if re.fullmatch(r'v?\d+\.\d+', re.split(r'[-+_]', known)[0]) and engine in ('vllm', 'sglang'):
+        return version, 'the tag names the minor release only'
+    return version, ''
