@@ -45,8 +45,8 @@ def run(components: Iterable[Component], rules: Iterable[Rule], choose: Options)
     outcome = Outcome([], [], {}, {})
     by_kind: dict[str, list[Rule]] = {}
     for rule in rules:
-        for kind in rule.on:
-            by_kind.setdefault(kind, []).append(rule)
+        for name in rule.on:
+            by_kind.setdefault(name, []).append(rule)
     applicable: dict[str, tuple[Rule, ...]] = {}
     for component in components:
         kind = component.kind

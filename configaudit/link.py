@@ -97,5 +97,5 @@ def _connects(pool: Component, database: Component, databases: int, context: Con
     if products[0] and products[1] and products[0] != products[1]:
         return False
     host = str(pool['host'].known_value or '').split('.')[0]
-    names = database['names'].known_value or ()
+    names: Any = database['names'].known_value or ()
     return host in names if host and names else databases == 1 and not names

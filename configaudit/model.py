@@ -161,7 +161,7 @@ class Peers(tuple['Component', ...]):
 class Component:
     """One thing that is configured: a vLLM engine, a pod, a connection pool, a proxy route, a sysctl file."""
 
-    __slots__ = ('kind', 'name', 'identity', 'place', 'settings', 'slots', 'partial', 'version', 'version_from', 'peer_map', 'scope', 'annotations', 'note')
+    __slots__ = ('annotations', 'identity', 'kind', 'name', 'note', 'partial', 'peer_map', 'place', 'scope', 'settings', 'slots', 'version', 'version_from')
 
     def __init__(
         self,
@@ -305,7 +305,7 @@ def rule(
     def make(judge: Judge) -> Rule:
         kinds = (on,) if isinstance(on, str) else on
         lists = (checklist,) if isinstance(checklist, str) else checklist
-        options = dict(judge.__kwdefaults__ or {})  # type: ignore[attr-defined]
+        options = dict(judge.__kwdefaults__ or {})
         return Rule(
             id, judge, kinds, severity, confidence, source, lists, versions,
             judge.__doc__ or '', effect, side_effect, options, profiles, aliases,

@@ -31,7 +31,7 @@ class Location(NamedTuple):
 class Document:
     """One unit that a parser reads: a YAML document, a whole file of another format, a script in a string."""
 
-    __slots__ = ('path', 'format', 'data', 'base', 'line', 'parsed', 'bom', 'outer', 'segments', 'note', 'template', 'values')
+    __slots__ = ('base', 'bom', 'data', 'format', 'line', 'note', 'outer', 'parsed', 'path', 'segments', 'template', 'values')
 
     def __init__(
         self,

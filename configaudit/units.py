@@ -50,7 +50,7 @@ def bytes_of(text: str | int) -> float | None:
         return float(text)
     if not isinstance(text, str) or (match := _BYTES.match(text.strip())) is None:
         return None
-    return float(match[1]) * 1024 ** ' kmgtp'.index(match[2].lower() or ' ')
+    return float(float(match[1]) * 1024 ** ' kmgtp'.index(match[2].lower() or ' '))
 
 
 def integer(value: object) -> int | None:

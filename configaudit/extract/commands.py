@@ -61,7 +61,7 @@ def invocations(process: Process, stores: Stores) -> list[Invocation]:
 def _is_program(value: str) -> bool:
     """Whether the first argument replaces the program: `args` alone may still spell a whole command."""
     name = os.path.basename(value)
-    return name in _SHELLS or name in ('python', 'python3', 'vllm') or value.startswith('/') and not value.startswith('/m')
+    return name in _SHELLS or name in ('python', 'python3', 'vllm') or (value.startswith('/') and not value.startswith('/m'))
 
 
 def _script_word(argv: tuple[Word, ...]) -> Word | None:

@@ -21,7 +21,7 @@ ENV_ESCAPES = {'n': '\n', 'r': '\r', 't': '\t'}
 PROPERTY_KEY = re.compile(r'[^\\=: \t\f\r\n]*(?:\\(?:\r?\n[ \t\f]*|.)[^\\=: \t\f\r\n]*)*', re.DOTALL)
 SEPARATOR = re.compile(r'[ \t\f]*(?:\\\r?\n[ \t\f]*)*[=:]?[ \t\f]*(?:\\\r?\n[ \t\f]*)*')
 JOINT = re.compile(r'\\(?:\r\n|\n|\r)[ \t\f]*')
-PROPERTY_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(.))', re.DOTALL)
+PROPERTY_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(.?))', re.DOTALL)
 PROPERTY_ESCAPES = {'n': '\n', 'r': '\r', 't': '\t', 'f': '\f'}
 
 
@@ -95,6 +95,9 @@ def read_properties(text: str) -> File:
     for start, end in lines(text):
         first = trim(text, start, end).start
         if start < resume or first == end or text[first] in '#!':
+            continue
+        # A lone backslash joins nothing to the next line, which may still be a comment (Properties.LineReader).
+        if text[first:end] == '\\' and end < len(text):
             continue
         end = _continued(text, end)
         resume = end

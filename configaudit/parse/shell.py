@@ -20,8 +20,9 @@ __all__ = ['Command', 'Part', 'Token', 'commands']
 
 _DECLARATIONS = frozenset({'export', 'declare', 'typeset', 'local', 'readonly'})
 _MAX_CALL_DEPTH = 20
-# Text that variables may expand to, beyond twice the script: `A=$A$A` would double it without end.
-_EXPANSION_ALLOWANCE = 300_000
+# Expansion stops after this much work (a character copied costs 1, one read again 8): `A=$A$A` would double without end.
+_WORK_PER_CHARACTER = 10
+_WORK_ALLOWANCE = 300_000
 
 
 class Command(NamedTuple):
@@ -48,7 +49,7 @@ def commands(text: str, variables: Mapping[str, Token | str] | None = None) -> l
 
     Commands of a substitution come before the command that uses it, those of `eval` and `sh -c` after it.
     """
-    script = _Script(variables or {}, 2 * len(text) + _EXPANSION_ALLOWANCE)
+    script = _Script(variables or {}, _WORK_PER_CHARACTER * len(text) + _WORK_ALLOWANCE)
     script.run(parse(text, frozenset(variables or ())), Source(text), _Flow(False, False, False))
     script.run_uncalled()
     return script.found
@@ -183,9 +184,11 @@ class _Script:
         place = source.place(node.start, node.end)
         environment = self._scope.environment(dict(assignments))
         self.found.append(
-            Command(arguments, assignments, environment, place.start, place.end, flow.piped, flow.background, executes,
-                    flow.conditional)
+            Command(arguments, assignments, environment, place.start, place.end, *flow[:2], executes, flow.conditional)
         )
+        if not assignments:
+            self._builtin(arguments, flow)
+            return
         self._scope.open()
         for name, value in assignments:
             self._scope.set(name, value)
@@ -234,7 +237,7 @@ class _Script:
             self._scope.undo()
 
     def _nested(self, script: Token, flow: _Flow) -> None:
-        if script.value.strip() not in ('', HOLE) and self._expander.charge(script):
+        if script.value.strip() not in ('', HOLE) and self._expander.spend(8 * len(script.value)):
             source = Source(script.value, script)
             self.run(parse(script.value, depth=self._depth), source, flow)
 
@@ -242,7 +245,7 @@ class _Script:
         """Read a function at its first call; a later call only makes unknown what the first one assigned."""
         if number in self._effects:
             changed = self._effects[number]
-            for name in changed if self._expander.spend(len(changed)) else ():
+            for name in changed if self._expander.spend(8 * len(changed)) else ():
                 self._scope.forget(name, f'variable ${name} is set by a function that runs more than once')
             return
         if self._depth > _MAX_CALL_DEPTH:

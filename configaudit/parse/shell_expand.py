@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from configaudit.parse.shell_scope import Scope
-from configaudit.parse.shell_token import Source, Span, Token, gather, join, split, unknown
+from configaudit.parse.shell_token import Place, Source, Span, Token, gather, join, split, unknown
 from configaudit.parse.shell_tree import Literal, Node, Parameter, Segment, Substitution, Word
 from configaudit.units import HOLE
 
@@ -56,7 +56,7 @@ class Expander:
 
     def charge(self, token: Token) -> bool:
         """Account for one use of a value."""
-        return self.spend(len(token.value) + 2 * len(token.parts))
+        return self.spend(len(token.value) + 8 * len(token.parts))
 
     def fields(self, word: Word, source: Source) -> list[Token]:
         """Expand a word of a command, with field splitting."""
@@ -105,7 +105,7 @@ class Expander:
         if former is None:
             return values
         before = former if isinstance(former, list) else [former]
-        if not self.spend(len(before)):
+        if not self.spend(8 * len(before)):
             before = [_hole(word, source, _TOO_MUCH)]
         return [*before, *values]
 
@@ -122,13 +122,10 @@ class Expander:
         for segment in segments:
             if isinstance(segment, Literal):
                 token = source.literal([segment], segment.start, segment.end)
-                if splits_text and not segment.quoted:
-                    fields.spread(token)
-                else:
-                    fields.add(token)
+                self._put(token, fields, splits_text and not segment.quoted)
             elif isinstance(segment, Substitution):
                 self._run(segment.body, source)
-                fields.add(_hole(segment, source, 'the output of a command is not known here'))
+                fields.add(_runtime(segment, source))
             else:
                 self._parameter(segment, source, fields, splits and not segment.quoted)
 
@@ -143,32 +140,37 @@ class Expander:
                 self._operand(segment, source, fields, splits)
         elif operator in (':+', '+', 'other'):
             self._read_commands(segment, source)
-            text = source.text[segment.start : min(segment.end, segment.start + 80)]
-            fields.add(_hole(segment, source, f'the value of {text} is only known when the script runs'))
+            fields.add(_runtime(segment, source))
         else:
-            self._add(segment, [self._unset(segment, source)] if values is None else values, fields, splits)
+            self._add(segment, source, [self._unset(segment, source)] if values is None else values, fields, splits)
 
-    def _add(self, segment: Parameter, values: Sequence[Token], fields: _Fields, splits: bool) -> None:
-        star = '*' in (segment.name, segment.subscript) and not splits
-        if star and len(values) > 1:
-            values = [join(values, values[0].use, ' ')]
+    def _add(
+        self, segment: Parameter, source: Source, values: Sequence[Token], fields: _Fields, splits: bool
+    ) -> None:
+        if '*' in (segment.name, segment.subscript) and not splits and len(values) > 1:
+            place = source.place(segment.start, segment.end)
+            values = [join(values, (place.start, place.end), ' ')]
         for number, token in enumerate(values):
             if number:
                 fields.close()
-            if splits:
-                fields.spread(token)
-            else:
-                fields.add(token)
+            self._put(token, fields, splits)
+
+    def _put(self, token: Token, fields: _Fields, splits: bool) -> None:
+        if splits and self.spend(7 * len(token.value)):
+            fields.spread(token)
+        elif splits:
+            fields.add(unknown(Place(token.start, token.end, False, token.variable), token.use, _TOO_MUCH))
+        else:
+            fields.add(token)
 
     def _operand(self, segment: Parameter, source: Source, fields: _Fields, splits: bool) -> None:
         word = segment.operand
         if word is None:
             return
         plain = _plain(word, source)
-        if plain and not (splits and any(isinstance(part, Literal) and not part.quoted for part in word.segments)):
-            fields.add(plain)
-        elif plain and all(isinstance(part, Literal) and not part.quoted for part in word.segments):
-            fields.spread(plain)
+        unquoted = [isinstance(part, Literal) and not part.quoted for part in word.segments]
+        if plain and (not splits or not any(unquoted) or all(unquoted)):
+            self._put(plain, fields, splits and any(unquoted))
         elif not word.segments and not splits:
             fields.add(source.literal((), word.start, word.end))
         else:
@@ -195,11 +197,11 @@ class Expander:
         if segment.operator == 'other':
             return None
         if not segment.kubelet and segment.name in _RUNTIME:
-            return [_hole(segment, source, f'the value of ${segment.name} is only known when the script runs')]
+            return [_runtime(segment, source)]
         found = self._found(segment, source)
         if found is None:
             return None
-        if not self.spend(len(found)):
+        if not self.spend(8 * len(found)):
             return [_hole(segment, source, _TOO_MUCH)]
         return [self._placed(token, segment, source) for token in found]
 
@@ -251,3 +253,8 @@ def _joined(tokens: Sequence[Token], use: Span) -> Token:
 def _hole(segment: Parameter | Substitution | Word, source: Source, reason: str) -> Token:
     place = source.place(segment.start, segment.end)
     return unknown(place, (place.start, place.end), reason)
+
+
+def _runtime(segment: Parameter | Substitution, source: Source) -> Token:
+    text = source.text[segment.start : min(segment.end, segment.start + 80)]
+    return _hole(segment, source, f'the value of {text} is only known when the script runs')

@@ -99,7 +99,7 @@ def _compound(reader: Reader, read: Callable[[Reader], Node], skipped: int) -> N
     targets: list[Word] = []
     while _redirection(reader, targets):
         reader.blanks()
-    return node
+    return Group((node, Simple((), tuple(targets), reader.pos, reader.pos)), False) if targets else node
 
 
 def _simple(reader: Reader) -> Node:

@@ -59,7 +59,7 @@ class Template(NamedTuple):
 
     def opens(self, start: int, end: int, column: int, key_starts: list[int]) -> bool:
         """Whether a mapping may hold keys that are not written: an include in it, or conditional keys."""
-        for at in range(bisect_left(self.actions, (start,)), len(self.actions)):  # type: ignore[type-var]
+        for at in range(bisect_left(self.actions, (start,)), len(self.actions)):
             action = self.actions[at]
             if action.start > end:
                 break
@@ -75,7 +75,7 @@ class Template(NamedTuple):
 
     def hidden_after(self, index: int) -> bool:
         """Whether an action that produces output follows, with nothing but white space between."""
-        at = bisect_left(self.actions, (index,))  # type: ignore[type-var]
+        at = bisect_left(self.actions, (index,))
         while at < len(self.actions) and not self.masked[index : self.actions[at].start].strip():
             if self.actions[at].opens:
                 return True

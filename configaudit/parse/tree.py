@@ -8,18 +8,17 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from yaml.events import ScalarEvent
+from yaml.events import ScalarEvent as Scalar
 
 from configaudit.places import Document, Place
 
-Scalar = ScalarEvent
-Node: TypeAlias = Scalar | dict[str, Any] | list[Any]
+Node: TypeAlias = Any
 
 
 class Map(dict[str, Any]):
     """A mapping: its items are nodes; `names` has the key's own scalar, `merged` the keys from `<<`."""
 
-    __slots__ = ('start', 'end', 'flow', 'names', 'merged')
+    __slots__ = ('end', 'flow', 'merged', 'names', 'start')
 
     def __init__(self, start: int, flow: bool) -> None:
         self.start = start
@@ -32,7 +31,7 @@ class Map(dict[str, Any]):
 class Seq(list[Any]):
     """A sequence of nodes."""
 
-    __slots__ = ('start', 'end', 'flow')
+    __slots__ = ('end', 'flow', 'start')
 
     def __init__(self, start: int, flow: bool) -> None:
         self.start = start
@@ -99,7 +98,7 @@ def get(node: Any, *path: str | int) -> Any:
 def text(node: Any, *path: str | int) -> str | None:
     """A scalar's text, whatever type YAML would give it; None for null, maps, lists and absence."""
     node = get(node, *path) if path else node
-    if not isinstance(node, ScalarEvent):
+    if not isinstance(node, Scalar):
         return None
     if not node.style and node.value in ('', '~', 'null') and node.implicit[0]:
         return None

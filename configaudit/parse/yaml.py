@@ -81,7 +81,7 @@ def _syntax_problem(error: yaml.YAMLError) -> SyntaxProblem:
     return SyntaxProblem(message, mark.index if mark is not None else position or 0)
 
 
-def _build(get: Any, masked: bool) -> Tree:  # noqa: C901 - the hot loop: one function, no calls
+def _build(get: Any, masked: bool) -> Tree:
     roots: list[Node] = []
     duplicates: list[Duplicate] = []
     anchors: dict[str, Node] = {}

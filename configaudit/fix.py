@@ -1,0 +1,196 @@
+"""From changes to bytes: minimal edits, applied from the end, atomic per file, refused where a person must decide."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from configaudit.model import Change, Finding
+from configaudit.parse.entries import Edit
+from configaudit.parse.yaml_edit import CannotEdit
+from configaudit.places import Document, Place
+
+
+class FileEdit(NamedTuple):
+    """A replacement in a file, in bytes."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+class Refusal(NamedTuple):
+    """Why a fix is not written."""
+
+    reason: str
+
+
+class FixReport(NamedTuple):
+    """What happened to the fixes of a run."""
+
+    applied: tuple[Finding, ...]
+    refused: tuple[tuple[Finding, str], ...]
+    files: tuple[str, ...]
+
+
+def edits_of(finding: Finding) -> tuple[FileEdit, ...] | Refusal:
+    """The byte edits of a finding's fix, or why there are none."""
+    if finding.fix is None:
+        return Refusal('no fix is known')
+    if not finding.fix.changes:
+        return Refusal('it is not in a file')
+    edits: list[FileEdit] = []
+    try:
+        for change in finding.fix.changes:
+            edits.extend(_edits(change))
+    except CannotEdit as reason:
+        return Refusal(str(reason))
+    return tuple(edits)
+
+
+def _edits(change: Change) -> list[FileEdit]:
+    if change.why_not:
+        raise CannotEdit(change.why_not)
+    if change.slot is None:
+        raise CannotEdit('it is not written in one place')
+    document = change.slot.place.document
+    if document.note:
+        raise CannotEdit(document.note)
+    if document.path.startswith('<'):
+        raise CannotEdit('standard input cannot be changed')
+    place = change.slot.place
+    edits = _write(change.slot.format, document, place.start, place.end, change.slot.path, change.value)
+    return [_to_file(document, edit) for edit in edits]
+
+
+def _write(form: str, document: Document, start: int, end: int, path: tuple[str, ...], value: object) -> list[Edit]:
+    """Ask the format's writer; every writer works on the document's own text."""
+    from configaudit.parse import argument_edit, yaml_edit
+
+    text = document.text
+    if form == 'yaml_edit':
+        return yaml_edit.edit(text, _roots(document), start, end, path, value)
+    if form in ('argument', 'yaml_item', 'shell_word'):
+        roots = _roots(document) if document.format == 'yaml' and form != 'shell_word' else None
+        return argument_edit.edit(text, roots, start, end, path, value)
+    from configaudit.parse.line_edit import edit
+
+    return edit(form, text, start, end, path, value)
+
+
+def _roots(document: Document) -> Sequence[Any]:
+    from configaudit.parse.yaml import SyntaxProblem, parse
+
+    try:
+        return parse(document.parsed, document.template is not None).roots
+    except SyntaxProblem as problem:
+        raise CannotEdit(problem.message) from None
+
+
+def _to_file(document: Document, edit: Edit) -> FileEdit:
+    """An edit of a document as an edit of its file; refused where the string around it is not written as it reads."""
+    text = edit.text
+    place = Place(document, edit.start, edit.end)
+    while place.document.outer is not None:
+        inner, outer = place.document, place.document.outer.document
+        start, end = inner.out(place.start), inner.out(place.end)
+        if outer.text[start:end] != inner.text[place.start : place.end] or not inner.segments:
+            raise CannotEdit('the text is written with escapes or folded')
+        if '\n' in text:
+            begin = outer.text.rfind('\n', 0, start) + 1
+            line = outer.text[begin:]
+            indent = line[: len(line) - len(line.lstrip(' '))]
+            own = inner.text[inner.text.rfind('\n', 0, place.start) + 1 :]
+            own = own[: len(own) - len(own.lstrip(' '))]
+            text = text.replace('\n', '\n' + indent.removesuffix(own))
+        elif outer.text[start - 1 : start] in ('"',) and '"' in text:
+            raise CannotEdit('the text stands in quotes')
+        place = Place(outer, start, end)
+    document = place.document
+    if document.template is not None and document.template.conditional(document.byte_of(place.start) - document.base):
+        raise CannotEdit('it stands in a conditional part of a template')
+    return FileEdit(document.path, document.byte_of(place.start), document.byte_of(place.end), text)
+
+
+def apply_fixes(findings: Iterable[Finding], unsafe: bool = False) -> FixReport:
+    """Write the fixes into their files. Overlapping edits are skipped: the next run sees them."""
+    planned, applied, refused = plan(findings, unsafe)
+    for path, edits in planned.items():
+        with open(path, 'rb') as file:
+            data = file.read()
+        _replace_file(path, splice(data, edits))
+    return FixReport(tuple(applied), tuple(refused), tuple(sorted(planned)))
+
+
+def plan(
+    findings: Iterable[Finding], unsafe: bool
+) -> tuple[dict[str, list[FileEdit]], list[Finding], list[tuple[Finding, str]]]:
+    """Which edits would be made, by file; which findings they fix; which are refused and why."""
+    planned: dict[str, list[FileEdit]] = {}
+    applied: list[Finding] = []
+    refused: list[tuple[Finding, str]] = []
+    for finding in findings:
+        if finding.fix is None:
+            continue
+        if not finding.fix.safe and not unsafe:
+            refused.append((finding, 'a trade-off: needs --unsafe-fixes'))
+            continue
+        edits = edits_of(finding)
+        if isinstance(edits, Refusal):
+            refused.append((finding, edits.reason))
+        elif any(_overlaps(edit, planned.get(edit.path, ())) for edit in edits):
+            refused.append((finding, 'it overlaps with another fix: run again'))
+        else:
+            for edit in edits:
+                planned.setdefault(edit.path, []).append(edit)
+            applied.append(finding)
+    return planned, applied, refused
+
+
+def _overlaps(edit: FileEdit, others: Iterable[FileEdit]) -> bool:
+    """Two edits that share a byte; insertions at one point do not overlap unless one replaces text there."""
+    return any(
+        (edit.start < other.end and other.start < edit.end)
+        or (edit.start == other.start and (edit.end > edit.start) == (other.end > other.start) and edit.end > edit.start)
+        for other in others
+        if edit != other
+    )
+
+
+def splice(data: bytes, edits: Iterable[FileEdit]) -> bytes:
+    """The bytes with every edit applied, from the end so that offsets hold."""
+    numbered = sorted(enumerate(dict.fromkeys(edits)), key=lambda pair: (-pair[1].start, -pair[1].end, -pair[0]))
+    for _, edit in numbered:
+        data = data[: edit.start] + edit.text.encode() + data[edit.end :]
+    return data
+
+
+def _replace_file(path: str, data: bytes) -> None:
+    """Write beside and rename: the old file or the new one, never half of it. Links stay links."""
+    real = os.path.realpath(path)
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(real) or '.', prefix='.configaudit-')
+    try:
+        with os.fdopen(handle, 'wb') as file:
+            file.write(data)
+        os.chmod(name, os.stat(real).st_mode & 0o7777)
+        os.replace(name, real)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def diff(findings: Iterable[Finding], unsafe: bool = False) -> str:
+    """The unified diff of what `apply_fixes` would do."""
+    import difflib
+
+    planned, _, _ = plan(findings, unsafe)
+    parts: list[str] = []
+    for path in sorted(planned):
+        with open(path, 'rb') as file:
+            data = file.read()
+        old = data.decode('utf-8', 'replace').splitlines(keepends=True)
+        new = splice(data, planned[path]).decode('utf-8', 'replace').splitlines(keepends=True)
+        for line in difflib.unified_diff(old, new, f'a/{path}', f'b/{path}'):
+            parts.append(line if line.endswith('\n') else line + '\n\\ No newline at end of file\n')
+    return ''.join(parts)
