@@ -2,7 +2,7 @@
 
 import sys
 
-VERSION = '0.1.0'
+from configaudit.version import VERSION
 
 
 def main() -> None:

@@ -4,15 +4,12 @@ import gc
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from configaudit import engine, registry, sources
+from configaudit import engine, registry
 from configaudit.config import Config
-from configaudit.extract import finish, read_document
-from configaudit.extract.overlay import Overlay
-from configaudit.extract.process import Reading, nothing
+from configaudit.extract import finish
+from configaudit.intake import read_files
 from configaudit.link import link
 from configaudit.model import Component, Error, Finding, NotAssessed, Skipped, Suppressed
-from configaudit.parse import Parsed, Unread, documents
-from configaudit.parse.formats import is_wanted
 from configaudit.places import locate
 from configaudit.registry import Registry
 from configaudit.suppress import apply
@@ -31,15 +28,8 @@ class Result(NamedTuple):
     not_applicable: dict[str, int]
     files: int
     registry: Registry
-
-
-class Intake(NamedTuple):
-    """What reading the files gave."""
-
-    reading: Reading
-    skipped: list[Skipped]
-    errors: list[Error]
-    files: int
+    stale: int = 0
+    """Findings that a baseline counts and that are gone."""
 
 
 def audit(paths: Sequence[str], config: Config) -> Result:
@@ -48,7 +38,7 @@ def audit(paths: Sequence[str], config: Config) -> Result:
     gc.disable()
     try:
         intake = read_files(paths, config)
-        components, _ = finish(intake.reading, config.context)
+        components = finish(intake.reading, config.context)
     finally:
         gc.enable()
     link(components, config.context)
@@ -57,8 +47,8 @@ def audit(paths: Sequence[str], config: Config) -> Result:
         config.plugins, config.rule_files,
     )  # fmt: skip
     config.check_rules(rules)
-    outcome = engine.run(components, rules.rules, config.choose)
-    findings, suppressed, more = apply(outcome.findings, components, config)
+    outcome = engine.run(components, rules.rules, config.chooser())
+    findings, suppressed, more = apply(outcome, components, config, intake.marked, rules)
     return Result(
         tuple(sorted(merge([*findings, *more]), key=_order)),
         tuple(sorted(outcome.not_assessed, key=lambda item: (item.rule.id, item.component.identity, item.component.place.document.path))),
@@ -66,52 +56,6 @@ def audit(paths: Sequence[str], config: Config) -> Result:
         tuple(sorted(set(intake.skipped))), tuple(sorted(set(intake.errors))),
         tuple(components), outcome.passed, outcome.not_applicable, intake.files, rules,
     )  # fmt: skip
-
-
-def read_files(paths: Sequence[str], config: Config) -> Intake:
-    """Every document of every file, each by the reader it belongs to. One bad file never hides another."""
-    intake = Intake(nothing(), [], [], 0)
-    overlay = Overlay()
-    count = 0
-    found = sorted(
-        sources.discover(paths, config.exclude, intake.skipped, intake.errors, is_wanted, config.stdin_name),
-        key=lambda source: source.path,
-    )
-    for source in found:
-        count += 1
-        try:
-            data = sources.read(source)
-        except OSError as error:
-            intake.errors.append(Error(source.path, 0, 0, 'unreadable', error.strerror or str(error)))
-            continue
-        if len(data) > sources.MAX_BYTES:
-            intake.errors.append(Error(source.path, 0, 0, 'limit', f'file over {sources.MAX_BYTES >> 20} MiB'))
-            continue
-        _take(source, documents(source.path, data, gate=config.gate), intake, overlay)
-    overlay.finish(intake.reading, intake.errors)
-    return intake._replace(files=count)
-
-
-def _take(source: sources.Source, parsed: Iterable[Parsed | Error | Unread], intake: Intake, overlay: Overlay) -> None:
-    seen = used = False
-    for item in parsed:
-        if isinstance(item, Error):
-            intake.errors.append(item)
-            seen = True
-            continue
-        if isinstance(item, Unread):
-            intake.skipped.append(Skipped(item.path, item.reason))
-            continue
-        seen = True
-        if overlay.takes(item):
-            used = True
-            continue
-        reading = read_document(item.document, item.root, item.duplicates, overlay.partial(item))
-        if reading is not None:
-            used = True
-            intake.reading.add(reading)
-    if source.named and not used and not seen:
-        intake.skipped.append(Skipped(source.path, 'holds no configuration that is read'))
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:

@@ -1,12 +1,27 @@
-"""configaudit.yaml as a frozen value."""
+"""The configuration as a frozen value: what configaudit.yaml (or [tool.configaudit]) and the command line ask for."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from configaudit.context import Context
+from configaudit.context import Context, Service
+from configaudit.dates import today
 from configaudit.engine import Choice
+from configaudit.errors import UsageError
 from configaudit.model import Component, Rule
-from configaudit.registry import Registry
+from configaudit.places import Place
+from configaudit.registry import Registry, load
+from configaudit.selection import Choices, Override, Scope, chooser, matches
+
+
+class Ignored(NamedTuple):
+    """Findings that the configuration accepts."""
+
+    rules: tuple[str, ...]
+    scope: Scope
+    reason: str
+    expires: str
+    place: Place
 
 
 class Config(NamedTuple):
@@ -19,11 +34,219 @@ class Config(NamedTuple):
     gate: bool = True
     stdin_name: str = '<stdin>'
     ignores: bool = True
-    options: Mapping[str, Mapping[str, object]] = {}
+    """Whether suppressions, ignores and baselines are honoured."""
+    choices: Choices = Choices()
+    ignored: tuple[Ignored, ...] = ()
+    expired: tuple[Ignored, ...] = ()
+    """Overrides that no longer hold."""
+    values: tuple[str, ...] = ()
+    """Chart values files."""
+    today: str = ''
+    """The day by which expiry dates are judged; '' for the real one."""
+    fail_on: str = 'warning'
+    min_confidence: str = 'low'
+    baseline: str = ''
+    jobs: int = 0
+    """Worker processes; 0: decide by the amount of work."""
+    path: str = ''
+    """The configuration file, or ''."""
+    root: str = ''
+    """The folder that path patterns are relative to; '' for the working directory."""
 
-    def choose(self, rule: Rule, component: Component) -> Choice | None:
-        """How a rule runs on a component; None: it is off."""
-        return Choice(self.options.get(rule.id, {}))
+    def chooser(self) -> Callable[[Rule, Component], Choice | None]:
+        """Answers for the engine how each rule runs on each component."""
+        return chooser(self.choices if self.ignores else without_ignores(self.choices), self.relative)
+
+    def relative(self, path: str) -> str:
+        """A path as shown, seen from the configuration's folder."""
+        if not self.root:
+            return path
+        return os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, '/')
+
+    def day(self) -> str:
+        """Today as '2027-01-31', from --today, SOURCE_DATE_EPOCH or the clock (UTC)."""
+        return self.today or today()
 
     def check_rules(self, registry: Registry) -> None:
-        """Complain about names in the configuration that no rule has."""
+        """Complain about names in the configuration that no rule has, and about options of the wrong type."""
+        every = registry
+        for name in dict.fromkeys(self._selectors()):
+            if any(matches(name, rule) for rule in every.rules):
+                continue
+            if every is registry:
+                every = load(None, self.plugins, self.rule_files)
+            if not any(matches(name, rule) for rule in (*every.rules, *_own_rules())):
+                raise UsageError(self._where(f'no rule is called {name!r}{hint(name, every)}'))
+        for options in (self.choices.rules, *(override.rules for override in self.choices.overrides)):
+            for name, given in options.items():
+                rule = every.by_id(name) or load(None, self.plugins, self.rule_files).by_id(name)
+                if rule is None:
+                    raise UsageError(self._where(f'rules: {name!r} is not the id of a rule{hint(name, every)}'))
+                _check_options(rule, given, self._where)
+
+    def _selectors(self) -> Iterator[str]:
+        choices = self.choices
+        yield from (*choices.select, *choices.ignore, *choices.always_ignore, *choices.severity)
+        for override in choices.overrides:
+            yield from (*override.select, *override.ignore, *override.severity)
+        for ignored in self.ignored:
+            yield from ignored.rules
+
+    def _where(self, message: str) -> str:
+        return f'{self.path}: {message}' if self.path else message
+
+
+def without_ignores(choices: Choices) -> Choices:
+    """The choices with nothing switched off."""
+
+    def loud(severity: Mapping[str, str]) -> dict[str, str]:
+        return {name: level for name, level in severity.items() if level != 'off'}
+
+    overrides = tuple(item._replace(ignore=(), severity=loud(item.severity)) for item in choices.overrides)
+    return choices._replace(ignore=(), severity=loud(choices.severity), overrides=overrides)
+
+
+def _own_rules() -> tuple[Rule, ...]:
+    from configaudit.suppress import RULES
+
+    return RULES
+
+
+def hint(name: str, registry: Registry) -> str:
+    """What to say behind a name that no rule has."""
+    from configaudit.config_file import nearest
+
+    close = nearest(name, tuple(rule.id for rule in registry.rules))
+    return f', did you mean {close!r}?' if close else ': `configaudit rules` lists them'
+
+
+def _check_options(rule: Rule, given: Mapping[str, object], where: Callable[[str], str]) -> None:
+    for name, value in given.items():
+        if name not in rule.options:
+            known = ', '.join(rule.options) or 'none'
+            raise UsageError(where(f'rules: {rule.id} has no option {name!r} (it has: {known})'))
+        default = rule.options[name]
+        if not _fits(value, default):
+            raise UsageError(where(f'rules: {rule.id}: {name} is {value!r}, not like its default {default!r}'))
+
+
+def _fits(value: object, default: object) -> bool:
+    """Whether an option's value is of the default's type."""
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, (int, float)):
+        return isinstance(value, int) or (isinstance(value, float) and isinstance(default, float))
+    if isinstance(default, (list, tuple)):
+        return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+    return default is None or isinstance(value, type(default))
+
+
+def read_config(path: str, *, trusted: bool, today: str = '') -> Config:
+    """The configuration in a file. `trusted`: a person named it, so it may name files with rules."""
+    from configaudit import config_file
+    from configaudit.sources import shown
+
+    given = config_file.read(path, shown(path))
+    folder = os.path.dirname(os.path.abspath(path))
+    _check_version(given.get('required-version', ''), shown(path))
+    if 'rule-files' in given and not trusted:
+        raise UsageError(f'{shown(path)}: rule-files counts only in a file that --config names')
+    within = os.path.relpath(os.getcwd(), folder)
+    root = '' if within == '.' or within.startswith('..') else folder
+    config = Config(
+        context=_context(given),
+        exclude=tuple(rebased for pattern in given.get('exclude', ()) if (rebased := rebase(pattern, within if root else ''))),
+        plugins=given.get('plugins', ()),
+        rule_files=tuple(os.path.join(folder, name) for name in given.get('rule-files', ())),
+        values=tuple(os.path.join(folder, name) for name in given.get('values', ())),
+        fail_on=given.get('fail-on', 'warning'),
+        min_confidence=given.get('min-confidence', 'low'),
+        baseline=os.path.join(folder, given['baseline']) if 'baseline' in given else '',
+        today=today,
+        path=shown(path),
+        root=root,
+    )
+    return _with_choices(config, given)
+
+
+def _with_choices(config: Config, given: Mapping[str, Any]) -> Config:
+    overrides = [(item, _override(item)) for item in given.get('overrides', ())]
+    gone = tuple(
+        Ignored((), override.scope, item.get('reason', ''), item['expires'], item['']) for item, override in overrides
+        if _is_over(item, config)
+    )  # fmt: skip
+    ignored = tuple(
+        Ignored(item['rule'], Scope(item.get('path', ()), item.get('object', ())), item['reason'], item.get('expires', ''), item[''])
+        for item in given.get('ignores', ())
+    )
+    choices = Choices(
+        given.get('select', ()), given.get('ignore', ()), (), given.get('severity', {}), _options(given),
+        tuple(override for item, override in overrides if not _is_over(item, config)), config.context.profile,
+    )  # fmt: skip
+    return config._replace(choices=choices, ignored=ignored, expired=gone)
+
+
+def _is_over(item: Mapping[str, Any], config: Config) -> bool:
+    return bool(item.get('expires')) and item['expires'] <= config.day()
+
+
+def _override(item: Mapping[str, Any]) -> Override:
+    scope = Scope(item.get('paths', ()), item.get('objects', ()))
+    return Override(scope, item.get('select', ()), item.get('ignore', ()), item.get('severity', {}), _options(item))
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, dict[str, object]]:
+    """Rule options, lists as tuples."""
+    return {
+        rule: {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        for rule, options in given.get('rules', {}).items()
+    }
+
+
+def _context(given: Mapping[str, Any]) -> Context:
+    versions = given.get('engine_version', {})
+    return Context(
+        service=Service(**given.get('service', {})),
+        engine_versions={'': versions} if isinstance(versions, str) else versions,
+        gpu=given.get('gpu', ''),
+        links=tuple((link['client'], link['server']) for link in given.get('links', ())),
+        complete=given.get('complete', False),
+        profile=given.get('profile', 'latency'),
+    )
+
+
+def _check_version(required: str, path: str) -> None:
+    if not required:
+        return
+    from configaudit.knowledge.versions import release, satisfies
+    from configaudit.version import VERSION
+
+    wanted = required if required.strip()[:1] in '<>=!~' else f'=={required}'
+    try:
+        fits = satisfies(release(VERSION), wanted)
+    except ValueError as error:
+        raise UsageError(f'{path}: required-version: {error}') from None
+    if not fits:
+        raise UsageError(f'{path}: written for configaudit {required}, and this is {VERSION}')
+
+
+def rebase(pattern: str, within: str) -> str:
+    """A pattern relative to a folder above, made relative to the folder `within` of it; '' when it cannot match there."""
+    text = pattern.removeprefix('!')
+    negated = pattern[: len(pattern) - len(text)]
+    if not within or '/' not in text.rstrip('/'):
+        return pattern
+    steps = text.removeprefix('/').split('/')
+    for folder in within.replace(os.sep, '/').split('/'):
+        if steps[0] == '**':
+            break
+        if len(steps) < 2 or not steps[1] or not _same(steps[0], folder):
+            return ''
+        steps = steps[1:]
+    return f'{negated}/' + '/'.join(steps)
+
+
+def _same(pattern: str, name: str) -> bool:
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(name, pattern)

@@ -20,53 +20,97 @@ def link(components: Iterable[Component], context: Context) -> None:
     for component in components:
         by_kind.setdefault(component.kind.name, []).append(component)
     workloads, pods = by_kind.get('workload', []), by_kind.get('pod', [])
-    _connect(workloads, by_kind.get('autoscaler', []), 'workload', 'autoscaler', _scales, context)
-    _connect(pods, by_kind.get('service', []), 'pod', 'service', _selects, context)
-    _connect(pods, by_kind.get('disruption-budget', []), 'pod', 'disruption-budget', _protects, context)
+    scaled = _Index(by_kind.get('autoscaler', []), lambda scaler: [('name', str(_value(scaler, 'target_name')))])
+    _connect(workloads, 'workload', 'autoscaler', scaled, lambda workload: [('name', workload.name)], _scales, context)
+    for kind in ('service', 'disruption-budget'):
+        selecting = _Index(by_kind.get(kind, []), lambda chooser: _pairs(_value(chooser, 'selector'))[:1])
+        _connect(pods, 'pod', kind, selecting, lambda pod: _pairs(_value(pod, 'labels')), _selects, context)
     for workload in workloads:
         for kind in ('service', 'disruption-budget'):
             found = dict.fromkeys(peer for pod in workload.peers('pod') for peer in pod.peers(kind))
             workload.peer_map[kind] = Peers.of(found, context.complete, NOT_SEEN[kind])
+    _scope_services(pods, by_kind.get('service', []), context)
     _databases(by_kind, context)
+
+
+Pairs = list[tuple[str, str]]
+
+
+class _Index:
+    """Components found by a label or name they ask for, without comparing everything with everything."""
+
+    def __init__(self, components: Iterable[Component], keys: Callable[[Component], Pairs]) -> None:
+        self._by_key: dict[tuple[str, str], list[Component]] = {}
+        for component in components:
+            for key in keys(component):
+                self._by_key.setdefault(key, []).append(component)
+
+    def find(self, keys: Pairs) -> Iterable[Component]:
+        """Everything that asks for one of the keys."""
+        return dict.fromkeys(found for key in keys for found in self._by_key.get(key, ()))
+
+
+def _value(component: Component, name: str) -> Any:
+    setting = component.settings.get(name)
+    return setting.known_value if setting is not None else None
+
+
+def _pairs(labels: Any) -> Pairs:
+    return [(str(key), str(value)) for key, value in labels.items()] if isinstance(labels, Mapping) else []
 
 
 def _connect(
     left: list[Component],
-    right: list[Component],
     left_kind: str,
     right_kind: str,
+    index: _Index,
+    keys: Callable[[Component], Pairs],
     related: Callable[[Component, Component], bool],
     context: Context,
 ) -> None:
-    """Peers in both directions for every related pair in one scope."""
-    scopes: dict[str, list[Component]] = {}
-    for other in right:
-        scopes.setdefault(other.scope, []).append(other)
+    """Peers in both directions for every related pair in one scope; of several the nearest in the folder tree."""
     back: dict[Component, list[Component]] = {}
     for one in left:
-        near = [*scopes.get(one.scope, ()), *(scopes.get('', ()) if one.scope else ())]
-        found = [other for other in near if related(one, other)]
-        if right:
-            one.peer_map[right_kind] = Peers.of(found, context.complete, NOT_SEEN[right_kind])
-        else:
-            one.peer_map[right_kind] = Peers.of((), context.complete, NOT_SEEN[right_kind])
+        found = [other for other in index.find(keys(one)) if _same_scope(one, other) and related(one, other)]
+        found = nearest(one, found)
+        one.peer_map[right_kind] = Peers.of(found, context.complete, NOT_SEEN[right_kind])
         for other in found:
             back.setdefault(other, []).append(one)
     for other, ones in back.items():
-        other.peer_map[left_kind] = Peers.of(ones, context.complete)
+        other.peer_map[left_kind] = Peers.of(nearest(other, ones), context.complete)
+
+
+def _same_scope(one: Component, other: Component) -> bool:
+    return one.scope == other.scope or not one.scope or not other.scope
+
+
+def nearest(one: Component, others: list[Component]) -> list[Component]:
+    """Those that share the longest folder path with a component: an overlay's Service is not its sibling's."""
+    if len(others) < 2:
+        return others
+    here = _folders(one)
+    shared = [_shared(here, _folders(other)) for other in others]
+    best = max(shared)
+    return [other for other, depth in zip(others, shared, strict=True) if depth == best]
+
+
+def _folders(component: Component) -> list[str]:
+    return component.place.outermost().document.path.split('/')
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    if one == other:
+        return len(one) + 1
+    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
 
 
 def _scales(workload: Component, scaler: Component) -> bool:
-    kind = scaler['target_kind'].known_value
-    return scaler['target_name'].known_value == workload.name and kind in (workload['object_kind'].known_value, None)
+    kind = _value(scaler, 'target_kind')
+    return kind in (_value(workload, 'object_kind'), None)
 
 
-def _selects(pod: Component, service: Component) -> bool:
-    return contains(pod['labels'].known_value, service['selector'].known_value)
-
-
-def _protects(pod: Component, budget: Component) -> bool:
-    return contains(pod['labels'].known_value, budget['selector'].known_value)
+def _selects(pod: Component, chooser: Component) -> bool:
+    return contains(_value(pod, 'labels'), _value(chooser, 'selector'))
 
 
 def contains(labels: Any, selector: Any) -> bool:
@@ -74,6 +118,16 @@ def contains(labels: Any, selector: Any) -> bool:
     if not isinstance(labels, Mapping) or not isinstance(selector, Mapping) or not selector:
         return False
     return all(str(labels.get(key)) == str(value) for key, value in selector.items())
+
+
+def _scope_services(pods: list[Component], services: list[Component], context: Context) -> None:
+    """Every Service of a pod's namespace: the kubelet writes each into the pod's environment."""
+    if not services:
+        return
+    for pod in pods:
+        if 'engine' in pod.peer_map:
+            found = [service for service in services if service.scope == pod.scope]
+            pod.peer_map['scope-service'] = Peers.of(nearest(pod, found), context.complete, NOT_SEEN['service'])
 
 
 def _databases(by_kind: Mapping[str, list[Component]], context: Context) -> None:

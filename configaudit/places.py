@@ -5,6 +5,7 @@ derived when a report or an edit needs them, from the original bytes.
 """
 
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -31,7 +32,9 @@ class Location(NamedTuple):
 class Document:
     """One unit that a parser reads: a YAML document, a whole file of another format, a script in a string."""
 
-    __slots__ = ('base', 'bom', 'data', 'format', 'line', 'note', 'outer', 'parsed', 'path', 'segments', 'template', 'values')
+    __slots__ = (
+        '_align', '_segments', 'base', 'bom', 'data', 'format', 'line', 'note', 'outer', 'parsed', 'path', 'template', 'values',
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -42,7 +45,7 @@ class Document:
         line: int = 1,
         parsed: bytes | None = None,
         outer: 'Place | None' = None,
-        segments: tuple[Segment, ...] = (),
+        segments: 'Callable[[], tuple[Segment, ...]] | None' = None,
         note: str = '',
     ) -> None:
         self.path = path
@@ -57,13 +60,21 @@ class Document:
         """What the parser saw: the original, or its template mask of equal byte length."""
         self.bom = 3 if base == 0 and data[:3] == b'\xef\xbb\xbf' else 0
         self.outer = outer
-        self.segments = segments
+        self._align = segments
+        self._segments: tuple[Segment, ...] | None = None
         self.template: Any = None
         """What the template mask hid (`parse.template.Template`), or None."""
         self.values: Any = None
         """Looks a chart value up: path -> its text and place, or None."""
         self.note = note
         """Why a fix is refused here ('a template', 'rendered from ...'), or ''."""
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Of an inner document: the runs that stand unchanged in the outer one; worked out when first asked for."""
+        if self._segments is None:
+            self._segments = self._align() if self._align is not None else ()
+        return self._segments
 
     @property
     def text(self) -> str:
@@ -93,6 +104,13 @@ class Place(NamedTuple):
     def part(self, start: int, end: int) -> 'Place':
         """A span inside this one, counted from its start."""
         return Place(self.document, self.start + start, self.start + end)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Of an inner document: the runs that stand unchanged in the outer one; worked out when first asked for."""
+        if self._segments is None:
+            self._segments = self._align() if self._align is not None else ()
+        return self._segments
 
     @property
     def text(self) -> str:

@@ -2,4 +2,8 @@
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
     'vllm': ('vllm',),
+    'sysctl': ('sysctl', 'pod_sysctls'),
+    'nofile-limit': ('limits',),
+    'io-scheduler': ('host',),
+    'container-runtime': ('runtime',),
 }

@@ -3,8 +3,8 @@
     python tools/compact_flags.py HISTORY [--metrics METRICS] OUTPUT
     python tools/compact_flags.py --others OTHERS OUTPUT
 
-HISTORY: {"engine", "versions", "flags": {option: [{first, last, spec}]}, "env"?: the same}. The output holds names, types and numbers
-only, has sorted keys and is the same for the same input.
+HISTORY: {"engine", "versions", "flags": {option: [{first, last, spec}]}, "env"?: the same}. The output holds names,
+types and numbers only, has sorted keys and is the same for the same input.
 """
 
 import argparse
@@ -16,14 +16,16 @@ from typing import Any
 Json = dict[str, Any]
 Ranges = list[Json]
 
-# Looked up in vllm 0.11.0 engine/arg_utils.py:630-643: added in a loop that static extraction cannot see, gone in 0.12.0.
+# Looked up in vllm 0.11.0 engine/arg_utils.py:630-643: added in a loop that static extraction cannot see, gone in
+# 0.12.0.
 VLLM_EXTENDED = {
     '--guided-decoding-backend': '0.11.2',
     '--guided-decoding-disable-fallback': '0.11.2',
     '--guided-decoding-disable-any-whitespace': '0.11.2',
     '--guided-decoding-disable-additional-properties': '0.11.2',
 }
-# vllm engine/arg_utils.py get_kwargs: these integers also take 8k (8000) and 8K (8192); max_model_len takes `auto` from 0.14.
+# vllm engine/arg_utils.py get_kwargs: these integers also take 8k (8000) and 8K (8192); max_model_len takes `auto`
+# from 0.14.
 VLLM_HUMAN_INTEGERS = (
     ('--max-model-len', '0.8.5', '0.13.0', 'human-int'),
     ('--max-model-len', '0.14.1', None, 'human-int-or-auto'),
@@ -81,7 +83,9 @@ def compact_spec(option: str, spec: Json) -> Json:
         found['choices'] = sorted(set(spec['choices']))
     if spec.get('dest') and spec.get('deprecated') and spec['dest'] != option.lstrip('-').replace('-', '_'):
         found['target'] = '--' + spec['dest'].replace('_', '-')
-    return found | {key: spec[key] for key in ('bounds', 'nullable', 'deprecated', 'removal', 'required') if spec.get(key)}
+    return found | {
+        key: spec[key] for key in ('bounds', 'nullable', 'deprecated', 'removal', 'required') if spec.get(key)
+    }
 
 
 def merge_equal(ranges: Ranges, versions: list[str]) -> Ranges:
@@ -107,7 +111,9 @@ def compact_flags(history: Json) -> dict[str, Ranges]:
     flags: dict[str, Ranges] = {}
     for name, ranges in history['flags'].items():
         option = name.replace('_', '-')
-        found = [{'first': each['first'], 'last': each['last'], **compact_spec(option, each['spec'])} for each in ranges]
+        found = [
+            {'first': each['first'], 'last': each['last'], **compact_spec(option, each['spec'])} for each in ranges
+        ]
         flags.setdefault(option, []).extend(found)
     return {option: merge_equal(ranges, history['versions']) for option, ranges in sorted(flags.items())}
 
@@ -129,7 +135,9 @@ def correct_vllm(flags: dict[str, Ranges], versions: list[str]) -> None:
     for option, end_version in VLLM_EXTENDED.items():
         flags[option][-1]['last'] = end_version
     # `vllm` hands the whole command line over when it contains --omni (vllm-omni).
-    flags['--omni'] = [{'first': '0.11.0', 'last': versions[-1], 'type': 'bool', 'default': False, 'boolean': 'store_true'}]
+    flags['--omni'] = [
+        {'first': '0.11.0', 'last': versions[-1], 'type': 'bool', 'default': False, 'boolean': 'store_true'}
+    ]
     # vllm utils/argparse_utils.py: -O3, -O=3 and -O 3 become --optimization-level 3.
     for entry in flags['--optimization-level']:
         entry['aliases'] = ['-O']

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from configaudit.context import Context
-from configaudit.extract.commands import Invocation, invocations
+from configaudit.extract.commands import invocations
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.trees import reader_of
@@ -40,7 +40,7 @@ FORMATS: dict[str, str] = {
 ENGINES: tuple[str, ...] = ('vllm', 'sglang', 'tgi', 'triton')
 """Modules of `extract.engines`, each with `MARKERS`, `find(invocation)` and `read(...)`."""
 
-PROCESSES: tuple[str, ...] = ('golang', 'pools', 'grpc')
+PROCESSES: tuple[str, ...] = ('golang', 'pools', 'grpc', 'host_commands')
 """Modules of `extract.services` that read every process: each has `MARKERS` and `read_process(...)`."""
 
 
@@ -71,28 +71,29 @@ def _call(module: str, name: str, *arguments: Any) -> Any:
     return getattr(import_module('configaudit.extract.' + module), name)(*arguments)
 
 
-def finish(reading: Reading, context: Context) -> tuple[list[Component], list[Invocation]]:
+def finish(reading: Reading, context: Context) -> list[Component]:
     """Stage two: engines and services of every process, now that every ConfigMap and env file is known."""
     stores = Stores(reading.data)
     components = list(reading.components)
-    every: list[Invocation] = []
+    readers = {
+        'engines': [import_module('configaudit.extract.engines.' + name) for name in ENGINES],
+        'services': [import_module('configaudit.extract.services.' + name) for name in PROCESSES],
+    }
     for process in reading.processes:
+        if process.settle is not None:
+            process = process.settle(process, stores)
         haystack = _haystack(process)
+        engines = [module for module in readers['engines'] if any(marker in haystack for marker in module.MARKERS)]
+        services = [module for module in readers['services'] if any(marker in haystack for marker in module.MARKERS)]
+        if not engines and not services:
+            continue
         found = invocations(process, stores)
-        every.extend(found)
-        for name in ENGINES:
-            engine = import_module('configaudit.extract.engines.' + name)
-            if not any(marker in haystack for marker in engine.MARKERS):
-                continue
-            for invocation in found:
-                component = engine.read(invocation, stores, context)
-                if component is not None:
-                    components.append(component)
-        for name in PROCESSES:
-            service = import_module('configaudit.extract.services.' + name)
-            if any(marker in haystack for marker in service.MARKERS):
-                components.extend(service.read_process(process, found, stores))
-    return components, every
+        for engine in engines:
+            read = (engine.read(invocation, stores, context) for invocation in found)
+            components.extend(component for component in read if component is not None)
+        for service in services:
+            components.extend(service.read_process(process, found, stores))
+    return components
 
 
 def _haystack(process: Process) -> str:

@@ -96,7 +96,14 @@ def word_at(token: Token, script: Word, environment: Mapping[str, Word]) -> Word
     outer = environment.get(text.split(':')[0]) if '$' in script.value[token.start : token.end] else None
     if outer is not None and outer.value == token.value:
         return outer._replace(use=place)
-    return Word(token.value, place, token.pure, token.reason, script.locked)
+    equals = token.value.find('=') + 1 if token.value.startswith('--') and not token.pure else 0
+    tail = word_at(token.cut(equals), script, environment) if equals else None
+    use = place if token.use == (token.start, token.end) else _span(script, token.use)
+    return Word(token.value, place, token.pure, token.reason, script.locked, use if use != place else None, tail)
+
+
+def _span(script: Word, span: tuple[int, int]) -> Place:
+    return Place(script.place.document, script.place.start + span[0], script.place.start + span[1])
 
 
 def peel(argv: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -27,6 +27,10 @@ class Stores:
         found = exact or found
         return found[0] if len(found) == 1 else None
 
+    def every(self, kind: str, name: str) -> tuple[Data, ...]:
+        """All stores of that name, in the order they were read: drop-ins of one unit."""
+        return tuple(self._by_name.get((kind, name), ()))
+
 
 def environment_of(process: Process, stores: Stores) -> dict[str, Word]:
     """Every variable the process will see that the run shows, in the order the runtime applies them."""

@@ -1,7 +1,7 @@
 """A Process: what a carrier says will run. Engines and services read it; they know no carrier."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from configaudit.extract.words import Word
 from configaudit.model import Component
@@ -60,6 +60,8 @@ class Process(NamedTuple):
     syntax: str = 'kubernetes'
     """How variables are written in words: 'kubernetes' $(VAR), 'compose' ${VAR}, 'shell', 'systemd', 'none'."""
     nofile_hint: str = ''
+    settle: Callable[[Any, Any], Any] | None = None
+    """(process, stores) -> process: reads it again once env files and drop-ins of the run are known."""
 
 
 class Data(NamedTuple):

@@ -10,9 +10,11 @@ def reader_of(document: Document, root: Map) -> str:
     services = mapping(root, 'services')
     if services is not None and any(_is_service(value) for value in services.values()):
         return 'carriers.compose'
+    if document.text.startswith('#cloud-config'):
+        return 'carriers.cloudinit'
     if 'static_resources' in root or 'dynamic_resources' in root or _lists(root, 'clusters', 'listeners'):
         return 'services.envoy'
-    if name == 'daemon.json':
+    if name == 'daemon.json' or ('ociVersion' in root and 'process' in root):
         return 'services.runtime'
     if 'applications' in root and isinstance(root['applications'], Seq):
         return 'services.batching'

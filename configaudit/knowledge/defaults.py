@@ -6,9 +6,9 @@ from typing import NamedTuple
 class Default(NamedTuple):
     """What an unset setting becomes.
 
-    `candidates` holds every possible value: one when the default is certain, several when it depends on an unknown version or GPU,
-    none when the set is open (derived from the model or from free memory). `value` is the certain one, else None;
-    a certain None (the setting does not exist at that version) has the candidates `(None,)`.
+    `candidates` holds every possible value: one when the default is certain, several when it depends on an unknown
+    version or GPU, none when the set is open (derived from the model or from free memory). `value` is the certain
+    one, else None; a certain None (the setting does not exist at that version) has the candidates `(None,)`.
     """
 
     value: object

@@ -3,10 +3,21 @@
 from configaudit.knowledge.kinds import declare
 from configaudit.model import Kind, SettingSpec
 
+TGI_SOURCE = 'text-generation-inference launcher/src/main.rs'
+TRITON_SOURCE = 'Triton server src/grpc/grpc_server.h, src/command_line_parser.h'
+
 
 def _flags(**units: str) -> dict[str, SettingSpec]:
     """Settings that are command-line flags: name -> unit; the flag's spelling is the path."""
     return {name: SettingSpec(unit, None, ('--' + name.replace('_', '-'),)) for name, unit in units.items()}
+
+
+def _known(source: str, **defaults: tuple[str, object]) -> dict[str, SettingSpec]:
+    """The same with a default that is one in every release: name -> (unit, default)."""
+    return {
+        name: SettingSpec(unit, default, ('--' + name.replace('_', '-'),), source=source)
+        for name, (unit, default) in defaults.items()
+    }
 
 
 _ENGINE: dict[str, SettingSpec] = {
@@ -19,8 +30,12 @@ _ENGINE: dict[str, SettingSpec] = {
     'model': SettingSpec('text'),
     'world_size': SettingSpec('count', 1),
     'port': SettingSpec('count'),
+    'piped': SettingSpec('bool', False),
+    'ray_cluster': SettingSpec('bool', False),
+    'nodes': SettingSpec('count', 1),
 }
-"""What every engine has: its parsed options, environment, GPU, model, GPUs it needs, port."""
+"""What every engine has: its parsed options, environment, GPU, model, GPUs that one replica needs (`world_size`), the
+pods these are spread over (`nodes`), whether its output goes into a pipe and its process joins a Ray cluster, its port."""
 
 VLLM = declare(Kind('vllm', ('engine',), {
     **_ENGINE,
@@ -28,8 +43,10 @@ VLLM = declare(Kind('vllm', ('engine',), {
         max_num_seqs='count', max_num_batched_tokens='count', gpu_memory_utilization='number', kv_cache_dtype='text',
         tensor_parallel_size='count', pipeline_parallel_size='count', data_parallel_size='count', max_model_len='count',
         enable_chunked_prefill='bool', enable_prefix_caching='bool', swap_space='number', enforce_eager='bool',
-        disable_log_stats='bool', quantization='text', dtype='text', block_size='count', served_model_name='text',
-        trust_remote_code='bool', distributed_executor_backend='text', calculate_kv_scales='bool', host='text',
+        disable_log_stats='bool', enable_log_requests='bool', disable_log_requests='bool', quantization='text', dtype='text',
+        block_size='count', served_model_name='text', trust_remote_code='bool', revision='text',
+        distributed_executor_backend='text', calculate_kv_scales='bool', host='text', attention_backend='text',
+        performance_mode='text', kv_cache_memory_bytes='count', data_parallel_size_local='count',
     ),
     'generation': SettingSpec(),
 }))  # fmt: skip
@@ -38,19 +55,24 @@ SGLANG = declare(Kind('sglang', ('engine',), {
     **_ENGINE,
     **_flags(mem_fraction_static='number', max_running_requests='count', kv_cache_dtype='text', tp_size='count', pp_size='count',
              dp_size='count', context_length='count', host='text', enable_metrics='bool', enable_torch_compile='bool',
-             disable_cuda_graph='bool', chunked_prefill_size='count'),
+             disable_cuda_graph='bool', chunked_prefill_size='count', quantization='text', dtype='text', trust_remote_code='bool',
+             revision='text', nnodes='count', node_rank='count'),
 }))  # fmt: skip
 
 TGI = declare(Kind('tgi', ('engine',), {
     **_ENGINE,
-    **_flags(max_concurrent_requests='count', max_input_tokens='count', max_input_length='count', max_total_tokens='count',
-             max_batch_total_tokens='count', max_batch_prefill_tokens='count', num_shard='count', quantize='text',
-             cuda_memory_fraction='number', graceful_termination_timeout='s'),
+    **_flags(max_input_tokens='count', max_input_length='count', max_total_tokens='count', max_batch_total_tokens='count',
+             max_batch_prefill_tokens='count', num_shard='count', quantize='text', dtype='text', trust_remote_code='bool',
+             revision='text'),
+    **_known(TGI_SOURCE, max_concurrent_requests=('count', 128), cuda_memory_fraction=('number', 1.0),
+             graceful_termination_timeout=('s', 90)),
 }))  # fmt: skip
 
 TRITON = declare(Kind('triton', ('engine', 'grpc-server'), {
     **_ENGINE,
-    **_flags(model_repository='text', model_control_mode='text', exit_timeout_secs='s', grpc_keepalive_time='ms',
-             grpc_keepalive_timeout='ms', grpc_keepalive_permit_without_calls='bool', grpc_http2_max_pings_without_data='count',
-             grpc_http2_min_recv_ping_interval_without_data='ms', grpc_http2_max_ping_strikes='count', grpc_port='count'),
+    **_flags(model_repository='text', model_control_mode='text'),
+    **_known(TRITON_SOURCE, exit_timeout_secs=('s', 30), grpc_keepalive_time=('ms', 7200000), grpc_keepalive_timeout=('ms', 20000),
+             grpc_keepalive_permit_without_calls=('bool', False), grpc_http2_max_pings_without_data=('count', 2),
+             grpc_http2_min_recv_ping_interval_without_data=('ms', 300000), grpc_http2_max_ping_strikes=('count', 2),
+             grpc_port=('count', 8001)),
 }))  # fmt: skip

@@ -1,6 +1,7 @@
-"""Command-line flags and environment variables of an engine, by version: what exists, its type and default, what replaced it.
+"""Command-line flags and environment variables of an engine, by version: existence, type, default, replacement.
 
-The data is `engines/*.json`, written by tools/compact_flags.py; how a version between two examined ones is read: see `history`.
+The data is `engines/*.json`, written by tools/compact_flags.py; how a version between two examined ones is read: see
+`history`.
 """
 
 from bisect import bisect_left
@@ -29,7 +30,9 @@ class Flag(NamedTuple):
     computed: bool = False  # the default is worked out by the engine's code: `default` says nothing
     choices: tuple[str, ...] = ()
     bounds: tuple[tuple[str, float], ...] = ()  # ('gt' | 'ge' | 'lt' | 'le', number)
-    boolean: str = ''  # store_true, store_const, StoreBoolean (value optional), bool_optional (--x / --no-x), '' takes a value
+    boolean: str = (
+        ''  # store_true, store_const, StoreBoolean (value optional), bool_optional (--x / --no-x), '' takes a value
+    )
     nargs: str = ''
     nullable: bool = False  # also takes None
     aliases: tuple[str, ...] = ()
@@ -126,14 +129,15 @@ class Catalogue:
         return [], False, 'no such flag'
 
     def find(self, option: str, version: Version | None) -> Lookup:
-        """The flag an option stands for, by the rules of the engine's own parser (either spelling of `_` and `-` is looked up)."""
+        """The flag an option stands for, by the rules of the engine's own parser; `_` and `-` are equal here."""
         place = self.position(version) if version else None
         found, abbreviated, reason = self._match(option, place.read_as if place else None)
         if place and found and not place.examined and self.status(option, version).state == 'removed':
             return Lookup(None, (), 'removed')
         key = option.partition('.')[2].rstrip('+')
         flags = {
-            _flag(main, span, place)._replace(negated=negated, abbreviated=abbreviated, key=key) for main, span, negated in found
+            _flag(main, span, place)._replace(negated=negated, abbreviated=abbreviated, key=key)
+            for main, span, negated in found
         }
         candidates = tuple(sorted(flags, key=lambda each: self._at[each.first]))
         if len({each._replace(first='', last='') for each in candidates}) == 1:
@@ -146,7 +150,9 @@ class Catalogue:
 
     def history(self, option: str) -> tuple[Flag, ...]:
         """The flag through all versions, oldest first; empty for an option that no version has."""
-        return tuple(_flag(self._main(option), span, None) for span in self._ranges(self._flags.get(self._main(option), ())))
+        return tuple(
+            _flag(self._main(option), span, None) for span in self._ranges(self._flags.get(self._main(option), ()))
+        )
 
     def first(self, option: str) -> Version | None:
         """The first examined version with the flag."""
@@ -159,17 +165,23 @@ class Catalogue:
         return parse(spans[-1].last) if spans else None
 
     def status(self, option: str, version: Version | None) -> Status:
-        """Whether a version has a flag, and if not, since or until when."""
+        """Whether a version has a flag, and if not, since or until when.
+
+        A removed flag that the parser now takes for the start of another one is removed; `reason` names the other one.
+        """
         place = self.position(version) if version else None
-        found, _, reason = self._match(option, place.read_as if place else None)
-        main = found[0][0] if found else self._main(option)
+        found, abbreviated, reason = self._match(option, place.read_as if place else None)
+        once = self._table(None).get(spelling(option), [])
+        main = self._main(option) if once or not found else found[0][0]
         replaced = self._replaced['flags'].get(main, {})
-        if reason.startswith('ambiguous'):
+        if abbreviated and not found and not once:
             return Status('ambiguous', place is None or place.examined, reason=reason)
         if place is None or version is None:
             return Status('known' if found else 'unknown', True, replacement=replaced.get('use', ''), reason=reason)
-        spans = [each[1] for each in self._table(None).get(spelling(option), found)]
-        return judge(spans, place, version, self.names, replaced)
+        status = judge([each[1] for each in once or found], place, version, self.names, replaced)
+        if status.state != 'known' and abbreviated:
+            return status._replace(reason=f'read as {found[0][0]}' if found else reason)
+        return status
 
     def env_status(self, name: str, version: Version | None) -> Status:
         """The same for an environment variable the engine reads."""
@@ -278,6 +290,9 @@ def catalogue(engine: str) -> Catalogue:
 
 @cache
 def settings(engine: str) -> Mapping[str, Any]:
-    """The hand-kept settings of another server ('tgi', 'ollama', 'triton' ...): {'settings': [{setting, default, where, note}], 'source'}."""
+    """The hand-kept settings of another server ('tgi', 'ollama', 'triton' ...).
+
+    {'settings': [{setting, default, where, note}], 'source'}; KeyError for a server without a table.
+    """
     found: Mapping[str, Any] = load('others')[engine]
     return found

@@ -1,9 +1,10 @@
 """GPU products and the names that orchestrators and clouds give them.
 
-Memory is what the driver reports (nvidia-smi memory.total, ECC on), in GiB: less than the number on the box. Sources: compute capability
-https://developer.nvidia.com/cuda-gpus; cloud names https://cloud.google.com/kubernetes-engine/docs/concepts/gpus,
-https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html, https://learn.microsoft.com/azure/virtual-machines/sizes/overview;
-MIG https://docs.nvidia.com/datacenter/tesla/mig-user-guide/.
+Memory is what the driver reports (nvidia-smi memory.total, ECC on), in GiB: less than the number on the box. Sources:
+compute capability https://developer.nvidia.com/cuda-gpus; cloud names https://cloud.google.com/kubernetes-
+engine/docs/concepts/gpus, https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html,
+https://learn.microsoft.com/azure/virtual-machines/sizes/overview; MIG https://docs.nvidia.com/datacenter/tesla/mig-
+user-guide/.
 """
 
 import re
@@ -12,7 +13,10 @@ from typing import NamedTuple
 
 
 class Gpu(NamedTuple):
-    """One GPU (or MIG slice). `gpus`: how many a machine type or an accelerator name stands for. AMD has no compute capability."""
+    """One GPU (or MIG slice).
+
+    `gpus`: how many a machine type or an accelerator name stands for. AMD has no compute capability.
+    """
 
     name: str
     memory_gib: float
@@ -79,21 +83,29 @@ PRODUCTS = {
 # Other memory sizes and spellings -> key of PRODUCTS.
 SYNONYMS = {
     'a10040gb': 'a100', 'a10080g': 'a10080gb', 'a10080': 'a10080gb', 'a10040g': 'a100', 'ultragpu': 'a10080gb',
-    'a80080gb': 'a800', 'h10080gb': 'h100', 'h10080g': 'h100', 'h10080': 'h100', 'h100mega': 'h100', 'h100mega80gb': 'h100',
-    'h100nvl': 'h10094gb', 'h100nvl94gb': 'h10094gb', 'h80080gb': 'h800', 'h2096gb': 'h20', 'h200141gb': 'h200', 'h200nvl': 'h200',
+    'a80080gb': 'a800', 'h10080gb': 'h100', 'h10080g': 'h100', 'h10080': 'h100', 'h100mega': 'h100',
+    'h100mega80gb': 'h100',
+    'h100nvl': 'h10094gb', 'h100nvl94gb': 'h10094gb', 'h80080gb': 'h800', 'h2096gb': 'h20', 'h200141gb': 'h200',
+    'h200nvl': 'h200',
     'v10016gb': 'v100', 'v10016g': 'v100', 'v10032g': 'v10032gb', 'gh20096gb': 'gh200', 'gh200480gb': 'gh200',
-    't416gb': 't4', 'l424gb': 'l4', 'l40s48gb': 'l40s', 'a10g24gb': 'a10g', 'a1024gb': 'a10', 'a3024gb': 'a30', 'a4048gb': 'a40',
+    't416gb': 't4', 'l424gb': 'l4', 'l40s48gb': 'l40s', 'a10g24gb': 'a10g', 'a1024gb': 'a10', 'a3024gb': 'a30',
+    'a4048gb': 'a40',
     'b200180gb': 'b200', 'b200192gb': 'b200', 'a6000': 'rtxa6000', 'a5000': 'rtxa5000', 'a4000': 'rtxa4000',
-    '3090': 'rtx3090', '4090': 'rtx4090', '5090': 'rtx5090', '6000ada': 'rtx6000ada', 'rtx6000adageneration': 'rtx6000ada',
-    'rtxpro6000blackwellserver': 'rtxpro6000', 'rtxpro6000blackwell': 'rtxpro6000', 'mi300': 'mi300x', 'mi250x': 'mi250',
+    '3090': 'rtx3090', '4090': 'rtx4090', '5090': 'rtx5090', '6000ada': 'rtx6000ada',
+    'rtx6000adageneration': 'rtx6000ada',
+    'rtxpro6000blackwellserver': 'rtxpro6000', 'rtxpro6000blackwell': 'rtxpro6000', 'mi300': 'mi300x',
+    'mi250x': 'mi250',
 }  # fmt: skip
 
 # Machine type -> (key of PRODUCTS, GPUs). AWS sizes without an entry follow the family.
 MACHINES = {
     'p3.2xlarge': ('v100', 1), 'p3.8xlarge': ('v100', 4), 'p3.16xlarge': ('v100', 8), 'p3dn.24xlarge': ('v10032gb', 8),
-    'p4d.24xlarge': ('a100', 8), 'p4de.24xlarge': ('a10080gb', 8), 'p5.4xlarge': ('h100', 1), 'p5.48xlarge': ('h100', 8),
-    'p5e.48xlarge': ('h200', 8), 'p5en.48xlarge': ('h200', 8), 'p6-b200.48xlarge': ('b200', 8), 'p6-b300.48xlarge': ('b300', 8),
-    'g4dn.12xlarge': ('t4', 4), 'g4dn.metal': ('t4', 8), 'g5.12xlarge': ('a10g', 4), 'g5.24xlarge': ('a10g', 4), 'g5.48xlarge': ('a10g', 8),
+    'p4d.24xlarge': ('a100', 8), 'p4de.24xlarge': ('a10080gb', 8), 'p5.4xlarge': ('h100', 1),
+    'p5.48xlarge': ('h100', 8),
+    'p5e.48xlarge': ('h200', 8), 'p5en.48xlarge': ('h200', 8), 'p6-b200.48xlarge': ('b200', 8),
+    'p6-b300.48xlarge': ('b300', 8),
+    'g4dn.12xlarge': ('t4', 4), 'g4dn.metal': ('t4', 8), 'g5.12xlarge': ('a10g', 4), 'g5.24xlarge': ('a10g', 4),
+    'g5.48xlarge': ('a10g', 8),
     'g6.12xlarge': ('l4', 4), 'g6.24xlarge': ('l4', 4), 'g6.48xlarge': ('l4', 8),
     'g6e.12xlarge': ('l40s', 4), 'g6e.24xlarge': ('l40s', 4), 'g6e.48xlarge': ('l40s', 8),
     'g2-standard-24': ('l4', 2), 'g2-standard-48': ('l4', 4), 'g2-standard-96': ('l4', 8),
@@ -104,16 +116,13 @@ FAMILIES = {'g4dn': 't4', 'g5': 'a10g', 'g6': 'l4', 'g6e': 'l40s', 'g2-standard'
 GCP = re.compile(r'(a2-highgpu|a2-ultragpu|a3-highgpu)-(\d+)g')
 GCP_FAMILIES = {'a2-highgpu': 'a100', 'a2-ultragpu': 'a10080gb', 'a3-highgpu': 'h100'}
 
-# Azure: the number of vCPUs for each GPU gives the count.
 AZURE = re.compile(r'n[cd](?:c|s)?(\d+)\w*?_(?:(a100|h100|h200|t4|gb200|mi300x|a10)_)?v(\d)')
-AZURE_GPUS = {
-    ('a100', 24): 'a10080gb', ('a100', 48): 'a10080gb', ('a100', 96): 'a10080gb', ('h100', 40): 'h10094gb', ('h100', 80): 'h10094gb',
-    ('h100', 96): 'h100', ('h200', 96): 'h200', ('mi300x', 96): 'mi300x', ('t4', 4): 't4', ('t4', 8): 't4', ('t4', 16): 't4',
-    ('t4', 64): 't4', ('gb200', 128): 'gb200',
-}  # fmt: skip
-AZURE_COUNTS = {
-    ('a100', 48): 2, ('a100', 96): 4, ('h100', 80): 2, ('h100', 96): 8, ('h200', 96): 8, ('mi300x', 96): 8, ('t4', 64): 4,
-    ('gb200', 128): 4,
+# (model, vCPUs in the size's name) -> (key of PRODUCTS, GPUs)
+AZURE_SIZES = {
+    ('a100', 24): ('a10080gb', 1), ('a100', 48): ('a10080gb', 2), ('a100', 96): ('a10080gb', 4),
+    ('h100', 40): ('h10094gb', 1), ('h100', 80): ('h10094gb', 2), ('h100', 96): ('h100', 8),
+    ('h200', 96): ('h200', 8), ('mi300x', 96): ('mi300x', 8), ('gb200', 128): ('gb200', 4),
+    ('t4', 4): ('t4', 1), ('t4', 8): ('t4', 1), ('t4', 16): ('t4', 1), ('t4', 64): ('t4', 4),
 }  # fmt: skip
 
 MIG = re.compile(r'(?:^|[.\-_/])mig-(\d+g)[.](\d+)gb(?:[.+]me(?:[.]all)?)?$')
@@ -122,7 +131,10 @@ _NOISE = re.compile(r'nvidia|geforce|tesla|amd|instinct|sxm\d?|hbm\d\w?|pcie|sha
 
 
 def lookup(text: str) -> Gpu | None:
-    """The GPU behind a label value, machine type, MIG resource, accelerator name or plain word; None when it is not one we know."""
+    """The GPU behind a label value, machine type, MIG resource, accelerator name or plain word; else None.
+
+    A bare 'A100' is the 40 GB card, as in the names of Google and SkyPilot; 'V100' the 16 GB one.
+    """
     return _lookup(text.strip().lower())
 
 
@@ -172,8 +184,8 @@ def _azure(text: str) -> Gpu | None:
         return PRODUCTS['a100']._replace(gpus=8)
     if model == 'a100' and text.removeprefix('standard_').startswith('nd96'):
         return PRODUCTS['a10080gb']._replace(gpus=8)
-    key = AZURE_GPUS.get((model, cores))
-    return PRODUCTS[key]._replace(gpus=AZURE_COUNTS.get((model, cores), 1)) if key else None
+    key, gpus = AZURE_SIZES.get((model, cores), ('', 0))
+    return PRODUCTS[key]._replace(gpus=gpus) if key else None
 
 
 def _counted(text: str) -> Gpu | None:

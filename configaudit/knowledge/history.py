@@ -1,7 +1,8 @@
 """Whether something exists at a version, judged from the releases that were examined.
 
-A version between two of them is read as its nearest neighbour of the same minor release, preferably the lower one, else as the lower
-one: patch releases rarely add or drop options. `exact` says whether both neighbours agree, or a known release settles it.
+A version between two of them is read as its nearest neighbour of the same minor release, preferably the lower one,
+else as the lower one: patch releases rarely add or drop options. `exact` says whether both neighbours agree, or a
+known release settles it.
 """
 
 from bisect import bisect_left
@@ -65,8 +66,13 @@ def gone_before(replaced: Mapping[str, str], version: Version) -> bool:
     return gone is not None and version >= gone
 
 
-def judge(spans: Sequence[Range], place: Position, version: Version, names: Sequence[str], replaced: Mapping[str, str]) -> Status:
-    """The state of an option with these ranges. `names`: the examined versions; `replaced`: {'gone_in'?, 'use'?} of the option."""
+def judge(
+    spans: Sequence[Range], place: Position, version: Version, names: Sequence[str], replaced: Mapping[str, str]
+) -> Status:
+    """The state of an option with these ranges.
+
+    `names`: the examined versions; `replaced`: {'gone_in'?, 'use'?} of the option.
+    """
     use = replaced.get('use', '')
     at_lower, at_upper, now = (any(span.has(at) for span in spans) for at in (place.lower, place.upper, place.read_as))
     exact = at_lower == at_upper and not place.newer

@@ -1,7 +1,8 @@
 """Which engine a container image holds, and which release of it the tag names.
 
-Sources: the registries' own tag lists: hub.docker.com/r/vllm/vllm-openai, hub.docker.com/r/lmsysorg/sglang, hub.docker.com/r/rocm/vllm,
-catalog.ngc.nvidia.com (calendar tags), github.com/aws/deep-learning-containers, catalog.redhat.com (rhaiis), hub.docker.com/r/ollama/ollama.
+Sources: the registries' own tag lists: hub.docker.com/r/vllm/vllm-openai, hub.docker.com/r/lmsysorg/sglang,
+hub.docker.com/r/rocm/vllm, catalog.ngc.nvidia.com (calendar tags), github.com/aws/deep-learning-containers,
+catalog.redhat.com (rhaiis), hub.docker.com/r/ollama/ollama.
 """
 
 import re
@@ -13,7 +14,10 @@ HOLE = '\ufffc'  # stands for a part of a text that cannot be known
 
 
 class Image(NamedTuple):
-    """What a reference says. `version` is the engine's, never the vendor's: where they differ it is None and `reason` says so."""
+    """What a reference says.
+
+    `version` is the engine's, never the vendor's: where they differ it is None and `reason` says so.
+    """
 
     engine: str | None
     version: Version | None
@@ -26,7 +30,8 @@ class Image(NamedTuple):
     vendor: bool = False  # the tag counts a product that contains the engine
 
 
-# (pattern for the repository, engine, name of the product whose version the tag carries, '' for the engine's own). First match wins.
+# (pattern for the repository, engine, name of the product whose version the tag carries, '' for the engine's own).
+# First match wins.
 REPOSITORIES: tuple[tuple[str, str, str], ...] = (
     (r'(^|/)nim/.+', 'nim', ''),
     (r'(^|/)nvidia/vllm$', 'vllm', 'the NVIDIA container'),
@@ -60,13 +65,16 @@ REPOSITORIES: tuple[tuple[str, str, str], ...] = (
 _PATTERNS = tuple((re.compile(pattern), engine, product) for pattern, engine, product in REPOSITORIES)
 
 FLOATING = re.compile(
-    r'(latest|nightly|main|master|head|dev|devel|develop|development|stable|edge|canary|rolling|preview|next|cuda|rocm|cpu|gpu'
-    r'|server|full|light)([-_.](latest|main|master|dev|cuda|rocm|cpu|gpu|vulkan|musa|intel|sagemaker|alpine|\d{1,4}|cu\d+|py\d+|arm64|amd64))*'
+    r'(latest|nightly|main|master|head|dev|devel|develop|development|stable|edge|canary|rolling|preview|next'
+    r'|cuda|rocm|cpu|gpu|server|full|light)'
+    r'([-_.](latest|main|master|dev|cuda|rocm|cpu|gpu|vulkan|musa|intel|sagemaker|alpine'
+    r'|\d{1,4}|cu\d+|py\d+|arm64|amd64))*'
     r'|.*[-_]latest',
     re.IGNORECASE,
 )
 PLACEHOLDER = re.compile(
-    r'<.*>|\$\{?.*|.*(replace|change|fill)[-_ ]?(me|this|with)?|your[-_ ].*|.*placeholder.*|todo|tbd|xxx+|v?x\.y(\.z)?|tag|image[-_]?tag|version|none',
+    r'<.*>|\$\{?.*|.*(replace|change|fill)[-_ ]?(me|this|with)?|your[-_ ].*|.*placeholder.*|todo|tbd|xxx+'
+    r'|v?x\.y(\.z)?|tag|image[-_]?tag|version|none',
     re.IGNORECASE,
 )
 _COMMIT = re.compile(r'[0-9a-f]{7,40}', re.ASCII)
@@ -89,7 +97,9 @@ def identify(image: str) -> Image:
         reason = f'the tag {tag!r} moves' if tag else 'no tag: the registry serves latest'
     elif not tag:
         reason = 'pinned by digest, which names no version' if digest else 'the tag is not known'
-    return Image(engine, version, tag, digest, floating, reason, repository, placeholder, bool(product) or engine == 'nim')
+    return Image(
+        engine, version, tag, digest, floating, reason, repository, placeholder, bool(product) or engine == 'nim'
+    )
 
 
 def _split(named: str) -> tuple[str, str]:

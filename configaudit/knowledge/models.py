@@ -1,7 +1,7 @@
 """Well-known models: size and shape, and what their weights and KV cache take.
 
-Source of every row: the public config.json (and the weight index, for the parameters) of the repository in the last column on
-huggingface.co. Fine-tunes and quantised copies that keep the name have the same shape.
+Source of every row: the public config.json (and the weight index, for the parameters) of the repository in the last
+column on huggingface.co. Fine-tunes and quantised copies that keep the name have the same shape.
 """
 
 import re
@@ -12,7 +12,7 @@ MLA_ELEMENTS = 576  # DeepSeek: kv_lora_rank 512 + qk_rope_head_dim 64, one vect
 
 
 class Model(NamedTuple):
-    """`parameters` and `active` (of a mixture of experts) in billions; `context` is max_position_embeddings, in tokens."""
+    """`parameters`, `active` (of a mixture of experts): billions. `context`: max_position_embeddings, in tokens."""
 
     parameters: float
     layers: int
@@ -36,15 +36,24 @@ _LLAMA_8B, _LLAMA_70B = (8.03, 32, 32, 8, 128), (70.6, 80, 64, 8, 128)
 MODELS: tuple[tuple[str, Model], ...] = (
     (r'deepseek-r1-distill-llama-8b', Model(*_LLAMA_8B, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Llama-8B')),
     (r'deepseek-r1-distill-llama-70b', Model(*_LLAMA_70B, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Llama-70B')),
-    (r'deepseek-r1-distill-qwen-1\.5b', Model(1.78, 28, 12, 2, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B')),
+    (
+        r'deepseek-r1-distill-qwen-1\.5b',
+        Model(1.78, 28, 12, 2, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B'),
+    ),
     (r'deepseek-r1-distill-qwen-7b', Model(7.62, 28, 28, 4, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-7B')),
     (r'deepseek-r1-distill-qwen-14b', Model(14.8, 48, 40, 8, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-14B')),
     (r'deepseek-r1-distill-qwen-32b', Model(32.8, 64, 40, 8, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-32B')),
-    (r'deepseek-(r1|v3)(?!-distill|\.2)', Model(671, 61, 128, 128, 128, 163840, 'deepseek-ai/DeepSeek-V3', 37, True, 1.0)),
+    (
+        r'deepseek-(r1|v3)(?!-distill|\.2)',
+        Model(671, 61, 128, 128, 128, 163840, 'deepseek-ai/DeepSeek-V3', 37, True, 1.0),
+    ),
     (r'deepseek-v2-lite', Model(15.7, 27, 16, 16, 128, 163840, 'deepseek-ai/DeepSeek-V2-Lite', 2.4, True)),
     (r'kimi-k2-(instruct|base)', Model(1026, 61, 64, 64, 128, 131072, 'moonshotai/Kimi-K2-Instruct', 32, True, 1.0)),
     (r'llama-4-scout-17b-16e', Model(109, 48, 40, 8, 128, 10485760, 'meta-llama/Llama-4-Scout-17B-16E-Instruct', 17)),
-    (r'llama-4-maverick-17b-128e', Model(402, 48, 40, 8, 128, 1048576, 'meta-llama/Llama-4-Maverick-17B-128E-Instruct', 17)),
+    (
+        r'llama-4-maverick-17b-128e',
+        Model(402, 48, 40, 8, 128, 1048576, 'meta-llama/Llama-4-Maverick-17B-128E-Instruct', 17),
+    ),
     (r'llama-3\.1-8b', Model(*_LLAMA_8B, 131072, 'meta-llama/Llama-3.1-8B-Instruct')),
     (r'llama-3\.[13]-70b', Model(*_LLAMA_70B, 131072, 'meta-llama/Llama-3.3-70B-Instruct')),
     (r'llama-3\.1-405b', Model(405.9, 126, 128, 8, 128, 131072, 'meta-llama/Llama-3.1-405B-Instruct')),
@@ -75,9 +84,15 @@ MODELS: tuple[tuple[str, Model], ...] = (
     (r'qwen3-8b', Model(8.19, 36, 32, 8, 128, 40960, 'Qwen/Qwen3-8B')),
     (r'qwen3-14b', Model(14.8, 40, 40, 8, 128, 40960, 'Qwen/Qwen3-14B')),
     (r'qwen3-32b', Model(32.8, 64, 64, 8, 128, 40960, 'Qwen/Qwen3-32B')),
-    (r'qwen3-(30b-a3b-(instruct|thinking)-2507|coder-30b-a3b)', Model(30.5, 48, 32, 4, 128, 262144, 'Qwen/Qwen3-30B-A3B-Instruct-2507', 3.3)),
+    (
+        r'qwen3-(30b-a3b-(instruct|thinking)-2507|coder-30b-a3b)',
+        Model(30.5, 48, 32, 4, 128, 262144, 'Qwen/Qwen3-30B-A3B-Instruct-2507', 3.3),
+    ),
     (r'qwen3-30b-a3b', Model(30.5, 48, 32, 4, 128, 40960, 'Qwen/Qwen3-30B-A3B', 3.3)),
-    (r'qwen3-235b-a22b-(instruct|thinking)-2507', Model(235.1, 94, 64, 4, 128, 262144, 'Qwen/Qwen3-235B-A22B-Instruct-2507', 22)),
+    (
+        r'qwen3-235b-a22b-(instruct|thinking)-2507',
+        Model(235.1, 94, 64, 4, 128, 262144, 'Qwen/Qwen3-235B-A22B-Instruct-2507', 22),
+    ),
     (r'qwen3-235b-a22b', Model(235.1, 94, 64, 4, 128, 40960, 'Qwen/Qwen3-235B-A22B', 22)),
     (r'gemma-2-2b', Model(2.61, 26, 8, 4, 256, 8192, 'google/gemma-2-2b-it')),
     (r'gemma-2-9b', Model(9.24, 42, 16, 8, 256, 8192, 'google/gemma-2-9b-it')),
@@ -103,6 +118,7 @@ QUANTISATIONS = (
     (re.compile(r'fp32|float32'), 4.0),
 )
 _SIZE = re.compile(r'(?<![a-z0-9.])(\d+(?:\.\d+)?)([bmt])(?![a-z0-9])')
+_UNITS = {'m': 1e6, 'b': 1e9, 't': 1e12}
 _EXPERTS = re.compile(r'\d+x\d+(\.\d+)?b|(?<![a-z0-9])\d+e(?![a-z0-9])')
 _ACTIVE = re.compile(r'(?<![a-z0-9])a\d+(\.\d+)?b(?![a-z0-9])')
 
@@ -115,7 +131,7 @@ def _name(model_id: str) -> str:
 
 @cache
 def lookup(model_id: str) -> Model | None:
-    """The model behind an id ('Qwen/Qwen3-32B-AWQ') or a path that ends in its name; None when it is not in the table."""
+    """The model behind an id ('Qwen/Qwen3-32B-AWQ') or a path that ends in its name; else None."""
     name = _name(model_id)
     return next((model for pattern, model in MODELS if re.match(rf'{pattern}(?![a-z0-9.])', name)), None)
 
@@ -128,7 +144,9 @@ def parameters_from_name(model_id: str) -> float | None:
     name = _name(model_id)
     if _EXPERTS.search(name):
         return None
-    sizes = {float(number) * {'m': 1e6, 'b': 1e9, 't': 1e12}[unit] for number, unit in _SIZE.findall(_ACTIVE.sub('', name))}
+    sizes = {
+        float(number) * {'m': 1e6, 'b': 1e9, 't': 1e12}[unit] for number, unit in _SIZE.findall(_ACTIVE.sub('', name))
+    }
     return sizes.pop() if len(sizes) == 1 else None
 
 

@@ -1,7 +1,7 @@
 """What SGLang's unset settings become, by release and GPU.
 
-Source: sglang/srt/server_args.py of the release (arg_groups/ from 0.5.19). `version` or `gpu` may be None: the result then holds every
-value that is possible.
+Source: sglang/srt/server_args.py of the release (arg_groups/ from 0.5.19). `version` or `gpu` may be None: the result
+then holds every value that is possible.
 """
 
 from configaudit.knowledge.defaults import Default, certain, derived, one_of
@@ -18,7 +18,9 @@ def mem_fraction_static(version: Version | None, gpu: Gpu | None, *, tensor_para
     """(weights + KV cache) / GPU memory. A formula over the other settings since it left the fixed table of 0.4.3."""
     if version is not None and satisfies(version, '==0.4.3') and tensor_parallel in STATIC_FRACTION_0_4_3:
         return certain(STATIC_FRACTION_0_4_3[tensor_parallel], f'{ARGS} 0.4.3')
-    return derived(f'{ARGS} 0.5.9 _handle_gpu_memory_settings', 'from GPU memory, chunk size, CUDA graphs and parallelism')
+    return derived(
+        f'{ARGS} 0.5.9 _handle_gpu_memory_settings', 'from GPU memory, chunk size, CUDA graphs and parallelism'
+    )
 
 
 def chunked_prefill_size(version: Version | None, gpu: Gpu | None) -> Default:

@@ -11,7 +11,8 @@ DIGITS = 4  # '0.9.0.1' is the longest release any engine has published
 _PHASES = {'dev': -4, 'a': -3, 'alpha': -3, 'b': -2, 'beta': -2, 'rc': -1, 'c': -1, '': 0, 'post': 1}
 _NAMES = {-4: '.dev', -3: 'a', -2: 'b', -1: 'rc', 1: '.post'}
 
-# A local part ('+cu124', '-cu124', '_rocm') or a '.dev' behind rc or post is cut off; letters glued to a number are not a version.
+# A local part ('+cu124', '-cu124', '_rocm') or a '.dev' behind rc or post is cut off; letters glued to a number are
+# not a version.
 _VERSION = re.compile(
     r'v?(?P<release>\d{1,6}(?:\.\d{1,6})*)'
     r'(?:[._-]?(?P<phase>alpha|beta|post|dev|rc|a|b|c)\.?(?P<number>\d*))?'
@@ -49,7 +50,10 @@ def _read(match: 're.Match[str]') -> Version:
 
 
 def parse(text: str) -> Version | None:
-    """The version a text starts with: 'v0.4.6.post5-cu124' is 0.4.6.post5. None when it starts with no dotted version."""
+    """The version a text starts with: 'v0.4.6.post5-cu124' is 0.4.6.post5.
+
+    None when it starts with no dotted version.
+    """
     match = _VERSION.match(text.strip())
     return _read(match) if match and '.' in match['release'] else None
 

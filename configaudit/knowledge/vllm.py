@@ -1,7 +1,7 @@
 """What vLLM's unset settings become, by release, GPU and usage.
 
-Source, unless a function names another: vllm/engine/arg_utils.py of the release (EngineArgs and the functions that resolve it). `version` or
-`gpu` may be None: the result then holds every value that is possible.
+Source, unless a function names another: vllm/engine/arg_utils.py of the release (EngineArgs and the functions that
+resolve it). `version` or `gpu` may be None: the result then holds every value that is possible.
 """
 
 import re
@@ -49,7 +49,9 @@ def gpu_memory_utilization(version: Version | None) -> Default:
     return one_of(values, f'{CACHE} 0.17.1, 0.20.2', '0.9 until 0.19, 0.92 from 0.20.0')
 
 
-def enable_chunked_prefill(version: Version | None, *, generation: str | None = None, max_model_len: int | None = None) -> Default:
+def enable_chunked_prefill(
+    version: Version | None, *, generation: str | None = None, max_model_len: int | None = None
+) -> Default:
     """For generative models. `generation`: what `engine_generation` found, when it is certain."""
     if version is None:
         return one_of({False, True}, ARGS, 'depends on the vLLM version')
@@ -120,16 +122,18 @@ def log_requests(version: Version | None) -> Default:
 
 
 def async_scheduling(version: Version | None) -> Default:
-    """Flag from 0.10.0; from 0.14.0 on unless the configuration is incompatible (pipeline parallelism, Ray, some speculators)."""
+    """Flag from 0.10.0, off; from 0.14.0 on unless something else forbids it."""
     if version is None:
         return one_of({False, True}, 'vllm/config/vllm.py', 'depends on the vLLM version')
     if version < release('0.14.0'):
         return certain(False, 'vllm/config/vllm.py')
-    return one_of({False, True}, 'vllm/config/vllm.py', 'on unless pipeline parallelism, Ray or speculative decoding forbids it')
+    return one_of(
+        {False, True}, 'vllm/config/vllm.py', 'on unless pipeline parallelism, Ray or speculative decoding forbids it'
+    )
 
 
 def shutdown_timeout(version: Version | None) -> Default:
-    """Seconds that requests in flight get after SIGTERM: 0 from 0.18.0; None before, where the setting does not exist."""
+    """Seconds that requests in flight get after SIGTERM: 0 from 0.18.0, None before (no such setting)."""
     if version is None:
         return Default(None, (0, None), ARGS, 'depends on the vLLM version')
     return certain(0 if version >= release('0.18.0') else None, ARGS, 'requests in flight are aborted')

@@ -1,7 +1,7 @@
 """vLLM's batch limits when they are not set: they depend on the release, the GPU, the usage and the engine that runs.
 
-Source: vllm/engine/arg_utils.py of the release: __post_init__ and _override_v1_engine_args (0.6.5 to 0.7.3), _set_default_args_v1
-(0.8.0 to 0.11.0), get_batch_defaults (from 0.11.1); vllm/config.py SchedulerConfig for V0.
+Source: vllm/engine/arg_utils.py of the release: __post_init__ and _override_v1_engine_args (0.6.5 to 0.7.3),
+_set_default_args_v1 (0.8.0 to 0.11.0), get_batch_defaults (from 0.11.1); vllm/config.py SchedulerConfig for V0.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,10 @@ V1_CONFIG_DEFAULTS = release('0.11.1')  # without a usage context: SchedulerConf
 
 
 class Serving(NamedTuple):
-    """What else the batch limits depend on. `usage`: server, library (the LLM class) or none; `cpu`: the CPU backend."""
+    """What else the batch limits depend on.
+
+    `usage`: server, library (the LLM class) or none; `cpu`: the CPU backend.
+    """
 
     usage: str = 'server'
     v0_forced: bool = False

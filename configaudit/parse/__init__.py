@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from configaudit.model import Error
 from configaudit.parse import template
 from configaudit.parse.formats import format_of
-from configaudit.parse.stream import GATED_KINDS, is_empty, kind_of, split
+from configaudit.parse.stream import GATED_KINDS, is_empty, is_read, kind_of, split
 from configaudit.places import Document, Place, locate
 
 MAX_SLICES = 200_000
@@ -61,7 +61,7 @@ def _not_text(data: bytes) -> str:
 
 
 def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator[Parsed | Error | Unread]:
-    from configaudit.parse.yaml import SyntaxProblem, parse
+    from configaudit.parse.yaml import SyntaxProblem, check, parse
 
     hidden = template.mask(data) if template.is_templated(data) else None
     masked = hidden.masked if hidden else data
@@ -72,16 +72,22 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
             return
         if is_empty(masked, piece.start, piece.end):
             continue
-        if gate and kind_of(masked, piece.start, piece.end) in GATED_KINDS:
+        object_kind = kind_of(masked, piece.start, piece.end)
+        gated = object_kind in GATED_KINDS
+        if gated and gate:
             continue
-        if gate and kind == 'yaml' and not is_interesting(path, masked, piece.start, piece.end):
+        if gate and not object_kind and kind == 'yaml' and not is_interesting(masked, piece.start, piece.end):
             yield Unread(path, piece.line, 'not configuration that is read')
             continue
+        only_check = object_kind and (gated or not is_read(object_kind, masked, piece.start, piece.end))
         original = data[piece.start : piece.end]
         parsed = masked[piece.start : piece.end] if hidden else original
         document = Document(path, 'yaml', original, piece.start, piece.line, parsed, note=note)
         document.template = hidden.part(piece.start, piece.end) if hidden else None
         try:
+            if only_check:
+                check(parsed)
+                continue
             tree = parse(parsed, hidden is not None)
         except SyntaxProblem as problem:
             yield _error(document, problem, original)
@@ -116,8 +122,37 @@ _MARKERS = (
 )  # fmt: skip
 
 
-def is_interesting(path: str, data: bytes, start: int, end: int) -> bool:
+def is_interesting(data: bytes, start: int, end: int) -> bool:
     """Whether some reader may want a document: a Kubernetes object, or one with a word that leads to one."""
     if data.find(b'kind:', start, end) >= 0 or data.find(b'"kind"', start, end) >= 0:
         return True
     return any(data.find(marker, start, end) >= 0 for marker in _MARKERS)
+
+
+def nested_documents(name: str, text: str, place: Place) -> Iterator[Parsed | Error]:
+    """The documents of a file that is written inside a string, with places that lead to the outer file."""
+    from configaudit.parse.yaml import SyntaxProblem, parse
+
+    kind = format_of(name, text.encode())
+    if not kind:
+        return
+    outer = place.document
+    if outer.format == 'string' and place.start == 0:
+        document = Document(outer.path, kind, text.encode(), outer=outer.outer, segments=lambda: outer.segments, note=outer.note)
+    else:
+        document = Document(outer.path, kind, text.encode(), outer=place)
+    if kind not in ('yaml', 'json', 'docker-daemon'):
+        yield Parsed(document)
+        return
+    document.format = 'yaml'
+    if template.is_templated(document.data):
+        return
+    try:
+        tree = parse(document.parsed)
+    except SyntaxProblem as problem:
+        if is_kubernetes_text(document.data):
+            at = locate(Place(document, min(problem.index, len(text)), min(problem.index, len(text))))
+            yield Error(document.path, at.line, at.column, problem.kind, f'{name}: {problem.message}', False)
+        return
+    for root in tree.roots:
+        yield Parsed(document, root)

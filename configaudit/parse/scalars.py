@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from configaudit.parse.tree import home
 from configaudit.places import Document, Place, Segment
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)|\^{4,}")
@@ -14,6 +15,7 @@ def content(document: Document, node: Any) -> Place:
     A simple scalar (one line, no escapes) is a span of its document. Any other becomes an inner document
     whose segments lead back to the characters that spell it.
     """
+    document = home(document, node)
     start, end = int(node.start_mark.index), int(node.end_mark.index)
     value = node.value
     quote = 1 if node.style in ('"', "'") else 0
@@ -25,11 +27,16 @@ def content(document: Document, node: Any) -> Place:
 
 def inner_document(document: Document, node: Any, format: str = 'string') -> Document:  # noqa: A002
     """A scalar's text as a document of its own, mapped to the outer one."""
+    document = home(document, node)
     start, end = int(node.start_mark.index), int(node.end_mark.index)
-    raw = document.text[start:end]
-    segments = _segments(raw, start, node.value, node.style)
-    outer = Place(document, start, end)
-    return Document(document.path, format, node.value.encode(), outer=outer, segments=segments, note=document.note)
+    value, style = node.value, node.style
+
+    def align() -> tuple[Segment, ...]:
+        return _segments(document.text[start:end], start, value, style)
+
+    return Document(
+        document.path, format, value.encode(), outer=Place(document, start, end), segments=align, note=document.note
+    )
 
 
 def _segments(raw: str, start: int, value: str, style: str | None) -> tuple[Segment, ...]:

@@ -19,7 +19,7 @@ from configaudit.units import HOLE
 __all__ = ['Command', 'Part', 'Token', 'commands']
 
 _DECLARATIONS = frozenset({'export', 'declare', 'typeset', 'local', 'readonly'})
-_MAX_CALL_DEPTH = 20
+_MAX_CALL_DEPTH = 10
 # Expansion stops after this much work (a character copied costs 1, one read again 8): `A=$A$A` would double without end.
 _WORK_PER_CHARACTER = 10
 _WORK_ALLOWANCE = 300_000
@@ -245,7 +245,7 @@ class _Script:
         """Read a function at its first call; a later call only makes unknown what the first one assigned."""
         if number in self._effects:
             changed = self._effects[number]
-            for name in changed if self._expander.spend(8 * len(changed)) else ():
+            for name in changed if self._expander.spend(40 * len(changed)) else ():
                 self._scope.forget(name, f'variable ${name} is set by a function that runs more than once')
             return
         if self._depth > _MAX_CALL_DEPTH:

@@ -89,7 +89,9 @@ class Expander:
         use = (place.start, place.end)
         if word.elements is not None:
             self._scope.set(word.name, self._array(word, word.elements, source))
-            return source.literal([Literal(source.text[word.start : word.end], word.start, word.end, False)], word.start, word.end)
+            return source.literal(
+                [Literal(source.text[word.start : word.end], word.start, word.end, False)], word.start, word.end
+            )
         right = word.assigned()
         value = self.value(right, source)
         if word.indexed:
@@ -144,9 +146,7 @@ class Expander:
         else:
             self._add(segment, source, [self._unset(segment, source)] if values is None else values, fields, splits)
 
-    def _add(
-        self, segment: Parameter, source: Source, values: Sequence[Token], fields: _Fields, splits: bool
-    ) -> None:
+    def _add(self, segment: Parameter, source: Source, values: Sequence[Token], fields: _Fields, splits: bool) -> None:
         if '*' in (segment.name, segment.subscript) and not splits and len(values) > 1:
             place = source.place(segment.start, segment.end)
             values = [join(values, (place.start, place.end), ' ')]

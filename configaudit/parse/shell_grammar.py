@@ -105,7 +105,7 @@ def _compound(reader: Reader, read: Callable[[Reader], Node], skipped: int) -> N
 def _simple(reader: Reader) -> Node:
     words: list[Word] = []
     targets: list[Word] = []
-    start = end = reader.pos
+    start = reader.pos
     while True:
         reader.blanks()
         if reader.at('<(') or reader.at('>('):
@@ -122,11 +122,10 @@ def _simple(reader: Reader) -> Node:
             break
         else:
             words.append(reader.word())
-            if len(words) == 1 and reader.text[start : reader.pos] == '[[':
+            if len(words) == 1 and reader.text[words[0].start : reader.pos] == '[[':
                 _test(reader, words)
-        start = words[0].start
-        end = reader.pos
-    return Simple(tuple(words), tuple(targets), start, end)
+    span = (words[0].start, words[-1].end) if words else (start, start)
+    return Simple(tuple(words), tuple(targets), *span)
 
 
 def _test(reader: Reader, words: list[Word]) -> None:
@@ -140,7 +139,7 @@ def _test(reader: Reader, words: list[Word]) -> None:
         before = reader.pos
         word = reader.word(assignment=False)
         if reader.pos == before:
-            if reader.at(NEW_LINE) or reader.at(';'):
+            if reader.pos >= reader.limit or reader.text[reader.pos] in ';\n':
                 return
             reader.pos += 1
             continue

@@ -7,7 +7,8 @@ from collections.abc import Callable, Container
 
 from configaudit.parse.shell_tree import Literal, Node, Parameter, Segment, Substitution, Word
 
-MAX_DEPTH = 50
+# A level takes up to twelve Python frames, and the interpreter allows a thousand.
+MAX_DEPTH = 40
 
 _PLAIN = {
     ('', False): re.compile(r'[^ \t\r\n\'"\\$`;&|<>()]+'),
@@ -117,7 +118,7 @@ class Reader:
             before = self.pos
             word = self.word(assignment=False)
             if self.pos == before:
-                self.pos += 1
+                self.pos = min(before + 1, self.limit)
             else:
                 words.append(word)
         return tuple(words)

@@ -14,6 +14,15 @@ GATED_KINDS = frozenset(
 )
 """Kinds that no extractor reads; a test holds this list against every kind that one does."""
 
+READ_KINDS = frozenset(
+    b'''Pod Deployment StatefulSet DaemonSet ReplicaSet ReplicationController Job CronJob Rollout LeaderWorkerSet PodTemplate
+    List ConfigMap Secret Service HorizontalPodAutoscaler ScaledObject ScaledJob PodDisruptionBudget Ingress IngressList
+    VirtualService DestinationRule EnvoyFilter Gateway HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy
+    InferenceService LLMInferenceService ServingRuntime ClusterServingRuntime InferenceGraph RayService RayCluster RayJob
+    Kustomization Component ServiceList ConfigMapList Cluster LimitRange ResourceQuota'''.split()
+)
+"""Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
+
 _KIND = re.compile(rb'["\']?([A-Za-z0-9]+)["\']?[ \t]*(?:#[^\n]*)?\r?(?:\n|$)')
 
 
@@ -74,10 +83,15 @@ def kind_of(data: bytes, start: int, end: int) -> bytes:
 
 def is_empty(data: bytes, start: int, end: int) -> bool:
     """Whether a slice holds only separators and comments."""
-    if end - start > 4096:
+    if data.find(b':', start, end) >= 0 or end - start > 4096:
         return False
     for line in data[start:end].splitlines():
         text = line.split(b'#')[0].strip(b' \t\r\xef\xbb\xbf')
         if text and text.rstrip(b'-.') and text != b'---':
             return False
     return True
+
+
+def is_read(kind: bytes, data: bytes, start: int, end: int) -> bool:
+    """Whether an extractor reads a Kubernetes object of this kind: by name, or for the pod template in it."""
+    return kind in READ_KINDS or kind.endswith(b'List') or data.find(b'containers', start, end) >= 0

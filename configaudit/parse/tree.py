@@ -15,10 +15,18 @@ from configaudit.places import Document, Place
 Node: TypeAlias = Any
 
 
-class Map(dict[str, Any]):
-    """A mapping: its items are nodes; `names` has the key's own scalar, `merged` the keys from `<<`."""
+__all__ = [
+    'Map', 'Node', 'Scalar', 'Seq', 'get', 'home', 'items', 'key_place', 'mapping', 'maps', 'place_of', 'plain', 'resolve', 'start_of', 'text',
+]  # fmt: skip
 
-    __slots__ = ('end', 'flow', 'merged', 'names', 'start')
+
+class Map(dict[str, Any]):
+    """A mapping: its items are nodes; `names` has the key's own scalar, `merged` the keys from `<<`.
+
+    `document` is set on nodes that another document gave (a kustomize patch); see `home`.
+    """
+
+    __slots__ = ('document', 'end', 'flow', 'merged', 'names', 'start')
 
     def __init__(self, start: int, flow: bool) -> None:
         self.start = start
@@ -31,7 +39,7 @@ class Map(dict[str, Any]):
 class Seq(list[Any]):
     """A sequence of nodes."""
 
-    __slots__ = ('end', 'flow', 'start')
+    __slots__ = ('document', 'end', 'flow', 'start')
 
     def __init__(self, start: int, flow: bool) -> None:
         self.start = start
@@ -127,8 +135,14 @@ def start_of(node: Node) -> int:
     return node.start if isinstance(node, (Map, Seq)) else int(node.start_mark.index)
 
 
+def home(document: Document, node: Node) -> Document:
+    """The document a node stands in: the one at hand, unless a merge brought it from another."""
+    return getattr(node, 'document', document)
+
+
 def place_of(document: Document, node: Node) -> Place:
     """Where a node stands. A collection is shown by its first key or item; block scalars end with their text."""
+    document = home(document, node)
     if isinstance(node, Map):
         first = next(iter(node.names.values()), None)
         if first is not None:

@@ -72,6 +72,23 @@ def parse(data: bytes, masked: bool = False) -> Tree:
         stream.dispose()
 
 
+def check(data: bytes) -> None:
+    """Raise SyntaxProblem when a stream is not YAML, building nothing: for kinds that nobody reads.
+
+    The bare scan has no depth cap of ours, so text that could nest deeply takes the slow way.
+    """
+    if _Parser is yaml.Loader or len(data) > MAX_BYTES or data.count(b'[') + data.count(b'{') > 10_000 or b'- - - -' in data:
+        parse(data)
+        return
+    stream = _Parser(data)
+    try:
+        stream.raw_parse()
+    except yaml.YAMLError as error:
+        raise _syntax_problem(error) from None
+    finally:
+        stream.dispose()
+
+
 def _syntax_problem(error: yaml.YAMLError) -> SyntaxProblem:
     mark = getattr(error, 'problem_mark', None) or getattr(error, 'context_mark', None)
     problem = getattr(error, 'problem', None) or getattr(error, 'reason', None) or str(error)

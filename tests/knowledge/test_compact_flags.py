@@ -10,17 +10,38 @@ HISTORY = {
     'engine': 'tiny',
     'versions': ['1.0', '1.1', '1.2'],
     'flags': {
-        '--old_name': [{'first': '1.0', 'last': '1.0', 'spec': {'type': 'int', 'default': 4, 'flags': ['--old_name', '-o'], 'help': 'prose'}}],
-        '--old-name': [{'first': '1.1', 'last': '1.2', 'spec': {'type': 'int', 'default': 4, 'flags': ['--old-name', '-o']}}],
-        '--lazy': [{'first': '1.1', 'last': '1.1', 'spec': {'type': 'str', 'default': {'$dyn': 'code()'}, 'flags': ['--lazy']}}],
+        '--old_name': [
+            {
+                'first': '1.0',
+                'last': '1.0',
+                'spec': {'type': 'int', 'default': 4, 'flags': ['--old_name', '-o'], 'help': 'prose'},
+            }
+        ],
+        '--old-name': [
+            {'first': '1.1', 'last': '1.2', 'spec': {'type': 'int', 'default': 4, 'flags': ['--old-name', '-o']}}
+        ],
+        '--lazy': [
+            {'first': '1.1', 'last': '1.1', 'spec': {'type': 'str', 'default': {'$dyn': 'code()'}, 'flags': ['--lazy']}}
+        ],
         '--switch': [
-            {'first': '1.0', 'last': '1.2', 'spec': {'type': 'bool', 'default': False, 'flags': ['--switch'], 'action': 'BooleanOptionalAction'}}
+            {
+                'first': '1.0',
+                'last': '1.2',
+                'spec': {'type': 'bool', 'default': False, 'flags': ['--switch'], 'action': 'BooleanOptionalAction'},
+            }
         ],
         '--moved': [
             {
                 'first': '1.2',
                 'last': '1.2',
-                'spec': {'type': 'list[int]', 'default': None, 'flags': ['--moved'], 'deprecated': True, 'dest': 'new_place', 'choices': ['b', 'a', 'a']},
+                'spec': {
+                    'type': 'list[int]',
+                    'default': None,
+                    'flags': ['--moved'],
+                    'deprecated': True,
+                    'dest': 'new_place',
+                    'choices': ['b', 'a', 'a'],
+                },
             }
         ],
     },
@@ -47,8 +68,12 @@ def written(tool: ModuleType, tmp_path: Path) -> dict[str, dict[str, list[dict[s
     return found
 
 
-def test_spellings_are_one_option_and_equal_neighbours_one_range(written: dict[str, dict[str, list[dict[str, object]]]]) -> None:
-    assert written['flags']['--old-name'] == [{'first': '1.0', 'last': '1.2', 'type': 'int', 'default': 4, 'aliases': ['-o']}]
+def test_spellings_are_one_option_and_equal_neighbours_one_range(
+    written: dict[str, dict[str, list[dict[str, object]]]],
+) -> None:
+    assert written['flags']['--old-name'] == [
+        {'first': '1.0', 'last': '1.2', 'type': 'int', 'default': 4, 'aliases': ['-o']}
+    ]
 
 
 def test_code_does_not_get_in(written: dict[str, dict[str, list[dict[str, object]]]]) -> None:
@@ -71,4 +96,6 @@ def test_output_does_not_depend_on_the_order_of_the_input(tool: ModuleType) -> N
 def test_others_keep_the_source(tool: ModuleType) -> None:
     row = {'setting': 'a', 'default': 1, 'where': 'flag', 'note': '', 'extra': 'x'}
     found = tool.others({'e': {'image': 'i', 'source': 's', 'settings': [row]}})
-    assert found == {'e': {'image': 'i', 'source': 's', 'settings': [{'setting': 'a', 'default': 1, 'where': 'flag', 'note': ''}]}}
+    assert found == {
+        'e': {'image': 'i', 'source': 's', 'settings': [{'setting': 'a', 'default': 1, 'where': 'flag', 'note': ''}]}
+    }

@@ -66,7 +66,9 @@ def test_lookup(text: str, name: str, count: int) -> None:
     assert (gpu.name, gpu.gpus) == (name, count)
 
 
-@pytest.mark.parametrize('text', ['', 'cpu', 'm5.xlarge', 'Standard_D4s_v5', 'nvidia.com/gpu', 'tpu-v5-lite', 'g5', 'H1000', '8', '\ufffc'])
+@pytest.mark.parametrize(
+    'text', ['', 'cpu', 'm5.xlarge', 'Standard_D4s_v5', 'nvidia.com/gpu', 'tpu-v5-lite', 'g5', 'H1000', '8', '\ufffc']
+)
 def test_unknown(text: str) -> None:
     assert lookup(text) is None
 
@@ -85,9 +87,17 @@ def test_mig_product_label_keeps_the_parent() -> None:
 
 @pytest.mark.parametrize(
     ('text', 'capability', 'generation'),
-    [('T4', (7, 5), 'Turing'), ('A100', (8, 0), 'Ampere'), ('A10G', (8, 6), 'Ampere'), ('L4', (8, 9), 'Ada'), ('H100', (9, 0), 'Hopper'),
-     ('B200', (10, 0), 'Blackwell'), ('GB10', (12, 1), 'Blackwell'), ('V100', (7, 0), 'Volta')],
-)  # fmt: skip
+    [
+        ('T4', (7, 5), 'Turing'),
+        ('A100', (8, 0), 'Ampere'),
+        ('A10G', (8, 6), 'Ampere'),
+        ('L4', (8, 9), 'Ada'),
+        ('H100', (9, 0), 'Hopper'),
+        ('B200', (10, 0), 'Blackwell'),
+        ('GB10', (12, 1), 'Blackwell'),
+        ('V100', (7, 0), 'Volta'),
+    ],
+)
 def test_capability(text: str, capability: tuple[int, int], generation: str) -> None:
     gpu = lookup(text)
     assert gpu is not None

@@ -42,7 +42,11 @@ def test_engine_and_version(image: str, engine: str | None, version: str) -> Non
     [
         ('nvcr.io/nvidia/vllm:25.09-py3', 'vllm', 'NVIDIA container'),
         ('registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.2.1', 'vllm', 'Red Hat'),
-        ('us-docker.pkg.dev/vertex-ai/vertex-vision-model-garden-dockers/pytorch-vllm-serve:20240528_1310_RC00', 'vllm', 'Vertex'),
+        (
+            'us-docker.pkg.dev/vertex-ai/vertex-vision-model-garden-dockers/pytorch-vllm-serve:20240528_1310_RC00',
+            'vllm',
+            'Vertex',
+        ),
         ('lmcache/vllm-openai:v0.3.9', 'vllm', 'LMCache'),
         ('nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.5.0', 'vllm', 'Dynamo'),
         ('ghcr.io/ggml-org/llama.cpp:server-b1234', 'llama.cpp-server', 'no version'),
@@ -50,7 +54,7 @@ def test_engine_and_version(image: str, engine: str | None, version: str) -> Non
         ('vllm/vllm-openai:nightly-0fb1b4c1d2f3a4b5c6d7e8f90a1b2c3d4e5f6071', 'vllm', 'no version'),
         ('quay.io/acme/vllm:3.4', 'vllm', 'counts something else'),
     ],
-)  # fmt: skip
+)
 def test_engine_without_version(image: str, engine: str, reason: str) -> None:
     found = identify(image)
     assert (found.engine, found.version, found.floating) == (engine, None, False)
@@ -99,7 +103,10 @@ def test_holes(image: str, engine: str | None, version: str | None, floating: bo
     assert (found.engine, found.version and str(found.version), found.floating) == (engine, version, floating)
 
 
-@pytest.mark.parametrize('image', ['ghcr.io/acme/vllm-router:v0.1.0', 'ghcr.io/llm-d/llm-d-inference-scheduler:v0.2.0', 'lmcache/lmstack-router:1'])
+@pytest.mark.parametrize(
+    'image',
+    ['ghcr.io/acme/vllm-router:v0.1.0', 'ghcr.io/llm-d/llm-d-inference-scheduler:v0.2.0', 'lmcache/lmstack-router:1'],
+)
 def test_what_stands_beside_the_engine_is_not_the_engine(image: str) -> None:
     assert identify(image).engine is None
 

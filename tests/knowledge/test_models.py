@@ -27,7 +27,17 @@ def test_lookup(model_id: str, source: str, context: int) -> None:
     assert (model.source, model.context) == (source, context)
 
 
-@pytest.mark.parametrize('model_id', ['', 'acme/private-model', 'Qwen/Qwen2.5-7B-Instruct-1M', 'Qwen/Qwen3-8B2', 'microsoft/Phi-4-mini-instruct', '\ufffc'])
+@pytest.mark.parametrize(
+    'model_id',
+    [
+        '',
+        'acme/private-model',
+        'Qwen/Qwen2.5-7B-Instruct-1M',
+        'Qwen/Qwen3-8B2',
+        'microsoft/Phi-4-mini-instruct',
+        '\ufffc',
+    ],
+)
 def test_unknown_models(model_id: str) -> None:
     assert lookup(model_id) is None
 

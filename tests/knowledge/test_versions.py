@@ -25,7 +25,9 @@ def test_parse(text: str, normal: str) -> None:
     assert parse(str(version)) == version
 
 
-@pytest.mark.parametrize('text', ['', 'latest', '12', 'b1234', 'sha-0.1', '0.10.2abc', 'main-0.5', '\ufffc', '0.5e3f1a'])
+@pytest.mark.parametrize(
+    'text', ['', 'latest', '12', 'b1234', 'sha-0.1', '0.10.2abc', 'main-0.5', '\ufffc', '0.5e3f1a']
+)
 def test_no_version(text: str) -> None:
     assert parse(text) is None
 
@@ -36,7 +38,18 @@ def test_release_refuses_what_is_none() -> None:
 
 
 def test_order() -> None:
-    ordered = ['0.8.5.dev1', '0.8.5a1', '0.8.5b1', '0.8.5rc1', '0.8.5rc2', '0.8.5', '0.8.5.post1', '0.8.5.1', '0.9.0', '0.10.0']
+    ordered = [
+        '0.8.5.dev1',
+        '0.8.5a1',
+        '0.8.5b1',
+        '0.8.5rc1',
+        '0.8.5rc2',
+        '0.8.5',
+        '0.8.5.post1',
+        '0.8.5.1',
+        '0.9.0',
+        '0.10.0',
+    ]
     assert [str(version) for version in sorted(map(release, reversed(ordered)))] == ordered
 
 

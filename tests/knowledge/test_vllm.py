@@ -67,10 +67,18 @@ def test_sequences_do_not_exceed_the_token_budget() -> None:
 
 @pytest.mark.parametrize(
     ('version', 'gpu', 'candidates'),
-    [('0.10.2', None, (256, 1024)), (None, 'A100-80GB', (256, 1024)), (None, None, (256, 1024)), ('0.8.1', None, (1024,)), ('0.6.0', None, (256,)),
-     ('0.10.2', 'nvidia.com/mig-1g.10gb', (256,))],
-)  # fmt: skip
-def test_candidates_of_an_unknown_version_or_gpu(version: str | None, gpu: str | None, candidates: tuple[int, ...]) -> None:
+    [
+        ('0.10.2', None, (256, 1024)),
+        (None, 'A100-80GB', (256, 1024)),
+        (None, None, (256, 1024)),
+        ('0.8.1', None, (1024,)),
+        ('0.6.0', None, (256,)),
+        ('0.10.2', 'nvidia.com/mig-1g.10gb', (256,)),
+    ],
+)
+def test_candidates_of_an_unknown_version_or_gpu(
+    version: str | None, gpu: str | None, candidates: tuple[int, ...]
+) -> None:
     default = vllm.max_num_seqs(parse(version) if version else None, lookup(gpu) if gpu else None)
     assert default.candidates == candidates
     assert default.value == (candidates[0] if len(candidates) == 1 else None)
@@ -122,7 +130,9 @@ def test_tokens_under_v0_are_open_without_a_context_length() -> None:
         (None, {}, None, None),
     ],
 )
-def test_engine_generation(version: str | None, settings: dict[str, object], gpu: str | None, value: str | None) -> None:
+def test_engine_generation(
+    version: str | None, settings: dict[str, object], gpu: str | None, value: str | None
+) -> None:
     found = vllm.engine_generation(parse(version) if version else None, settings, lookup(gpu) if gpu else None)
     assert found.value == value
     assert found.condition
@@ -155,7 +165,18 @@ def test_fp8_kv_support(version: str, gpu: str, backend: str, use_v1: bool, stat
 
 
 @pytest.mark.parametrize(
-    ('text', 'value'), [('8192', 8192), ('8k', 8000), ('8K', 8192), ('25.6k', 25600), ('1M', 1048576), ('-1', -1), ('1.5K', None), ('auto', None), ('', None)]
+    ('text', 'value'),
+    [
+        ('8192', 8192),
+        ('8k', 8000),
+        ('8K', 8192),
+        ('25.6k', 25600),
+        ('1M', 1048576),
+        ('-1', -1),
+        ('1.5K', None),
+        ('auto', None),
+        ('', None),
+    ],
 )
 def test_human_integer(text: str, value: int | None) -> None:
     assert vllm.human_integer(text) == value
@@ -173,7 +194,11 @@ def test_chunked_prefill() -> None:
     assert vllm.enable_chunked_prefill(parse('0.7.3'), max_model_len=4096).value is False
     assert vllm.enable_chunked_prefill(parse('0.10.2'), generation='V1').value is True
     assert vllm.enable_chunked_prefill(parse('0.11.1')).value is True
-    forced = [version for version in ('0.7.3', '0.8.0', '0.11.0', '0.11.1') if (at := parse(version)) and vllm.chunked_prefill_forced(at)]
+    forced = [
+        version
+        for version in ('0.7.3', '0.8.0', '0.11.0', '0.11.1')
+        if (at := parse(version)) and vllm.chunked_prefill_forced(at)
+    ]
     assert forced == ['0.8.0', '0.11.0']
 
 

@@ -72,8 +72,17 @@ def test_stages() -> None:
 def test_assignments() -> None:
     found = pairs(TEXT)
     assert found == {
-        **{'TAG': HOLE, 'BARE': HOLE, 'A': '1', 'B': 'two words', 'C': 'x y', 'OLD': 'the rest of it'},
-        **{'D': '1-two words', 'E': '$A', 'F': HOLE, 'G': 'd1', 'a.b': 'c'},
+        'TAG': HOLE,
+        'BARE': HOLE,
+        'A': '1',
+        'B': 'two words',
+        'C': 'x y',
+        'OLD': 'the rest of it',
+        'D': '1-two words',
+        'E': '$A',
+        'F': HOLE,
+        'G': 'd1',
+        'a.b': 'c',
     }
     pair = environment(read(TEXT), 1)['B']
     assert TEXT[pair.start : pair.end] == 'two words'
@@ -89,7 +98,9 @@ def test_shell_form_over_continuations() -> None:
     start, end = outer_span(run.segments, at, at + 3)
     assert TEXT[start:end] == 'ray'
     assert TEXT[run.value_start :].startswith('apt-get')
-    assert 'vllm==0.9' in applied(TEXT, replace_shell(run, run.value.index('0.8.5'), run.value.index('0.8.5') + 5, '0.9'))
+    assert 'vllm==0.9' in applied(
+        TEXT, replace_shell(run, run.value.index('0.8.5'), run.value.index('0.8.5') + 5, '0.9')
+    )
 
 
 def test_exec_form() -> None:

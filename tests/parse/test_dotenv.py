@@ -49,8 +49,15 @@ def values(file: File) -> dict[str, str]:
 def test_read_env() -> None:
     file = read_env(ENV)
     assert values(file) == {
-        **{'A': '1', 'B': 'two words', 'C': 'x "q" # kept\n', 'D': 'raw \\n $A', 'E': 'first\nF=second'},
-        **{'G': HOLE, 'H': 'a#b', 'I': '', 'J': '${A:-x}'},
+        'A': '1',
+        'B': 'two words',
+        'C': 'x "q" # kept\n',
+        'D': 'raw \\n $A',
+        'E': 'first\nF=second',
+        'G': HOLE,
+        'H': 'a#b',
+        'I': '',
+        'J': '${A:-x}',
     }
     assert [ENV[problem.start : problem.end] for problem in file.problems] == ['not valid']
     spans = {entry.key: ENV[entry.start : entry.end] for entry in file.entries}
@@ -77,14 +84,23 @@ def test_replace_env(text: str, value: str, expected: str) -> None:
 def test_read_properties() -> None:
     file = read_properties(PROPERTIES)
     assert values(file) == {
-        **{'a.b': '1', 'c': 'two words ', 'd': 'three', 'e:f g': 'xyz', 'h': 'é\U0001f600\tq'},
-        **{'empty': '', 'path': 'C:\\x'},
+        'a.b': '1',
+        'c': 'two words ',
+        'd': 'three',
+        'e:f g': 'xyz',
+        'h': 'é\U0001f600\tq',
+        'empty': '',
+        'path': 'C:\\x',
     }
-    assert [PROPERTIES[entry.start : entry.end] for entry in file.entries][0] == '1'
+    assert next(PROPERTIES[entry.start : entry.end] for entry in file.entries) == '1'
 
 
 def test_property_key_over_lines() -> None:
     assert values(read_properties('a\\\r\n  b = 1')) == {'ab': '1'}
+
+
+def test_lone_backslashes() -> None:
+    assert values(read_properties('\\\n# comment\na=1\\')) == {'a': '1'}
 
 
 def test_edits() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from configaudit.parse.entries import Edit
-from configaudit.parse.lines import Span, inside_quotes, insert_in_block, lines, logical_lines, outer_span, trim
+from configaudit.parse.lines import Span, insert_in_block, inside_quotes, lines, logical_lines, outer_span, trim
 from configaudit.places import Segment
 
 
@@ -20,7 +20,15 @@ def test_trim_keeps_wide_blanks() -> None:
 
 @pytest.mark.parametrize(
     ('text', 'inner'),
-    [('"a"', 'a'), ("'a b'", 'a b'), ('""', ''), ('"', '"'), ('"a"b"', '"a"b"'), (r'"a\"b"', r'a\"b'), ('"a\'', '"a\'')],
+    [
+        ('"a"', 'a'),
+        ("'a b'", 'a b'),
+        ('""', ''),
+        ('"', '"'),
+        ('"a"b"', '"a"b"'),
+        (r'"a\"b"', r'a\"b'),
+        ('"a\'', '"a\''),
+    ],
 )
 def test_inside_quotes(text: str, inner: str) -> None:
     start, end = inside_quotes(text, 0, len(text))

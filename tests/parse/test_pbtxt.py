@@ -25,7 +25,8 @@ def applied(text: str, edit: Edit) -> str:
 
 def message(text: str, name: str) -> Message:
     field = read(text).message.get(name)
-    assert field is not None and isinstance(field.value, Message)
+    assert field is not None
+    assert isinstance(field.value, Message)
     return field.value
 
 
@@ -38,7 +39,8 @@ def test_read() -> None:
     batching = message(TEXT, 'dynamic_batching')
     assert [item.value for item in batching.all('preferred_batch_size')] == ['4', '8']
     delay = batching.get('max_queue_delay_microseconds')
-    assert delay and TEXT[delay.start : delay.end] == '100'
+    assert delay
+    assert TEXT[delay.start : delay.end] == '100'
     kinds = [item.value.get('kind') for item in top.all('instance_group') if isinstance(item.value, Message)]
     assert [kind.value for kind in kinds if kind] == ['KIND_GPU', 'KIND_CPU']
 

@@ -53,18 +53,33 @@ def test_read() -> None:
         ('crio', 'api', 'esc'): 'é\n',
     }
     version = file.get('version')
-    assert version and TEXT[version.start : version.end] == '2'
+    assert version
+    assert TEXT[version.start : version.end] == '2'
     assert file.tables[0].path == cri
 
 
-@pytest.mark.parametrize(('text', 'value'), [('inf', math.inf), ('0o17', 15), ('-0', 0), ('false', False), ('1.0', 1.0)])
+@pytest.mark.parametrize(
+    ('text', 'value'), [('inf', math.inf), ('0o17', 15), ('-0', 0), ('false', False), ('1.0', 1.0)]
+)
 def test_scalars(text: str, value: object) -> None:
     assert read(f'a={text}').entries[0].value == value
 
 
 @pytest.mark.parametrize(
     'text',
-    ['a', 'a=', 'a=[1', 'a="x', '[a', 'a=1 b=2', 'a={b=1', 'a="""x', '=1', 'a=' + '[' * 200, '.'.join('a' * 200) + '=1'],
+    [
+        'a',
+        'a=',
+        'a=[1',
+        'a="x',
+        '[a',
+        'a=1 b=2',
+        'a={b=1',
+        'a="""x',
+        '=1',
+        'a=' + '[' * 200,
+        '.'.join('a' * 200) + '=1',
+    ],
 )
 def test_problems(text: str) -> None:
     assert len(read(text).problems) == 1

@@ -50,6 +50,8 @@ def _pod_specs(kind: str, root: Map, owner: Owner) -> Iterator[tuple[Owner, Map,
     """(owner with the part's name, template, spec) of every pod spec in an object."""
     paths = TEMPLATES.get(kind)
     if paths is None:
+        if b'containers' not in owner.document.parsed:
+            return
         yield from _search(root, owner, (), _SEARCH_DEPTH)
         return
     for path in paths:
@@ -95,7 +97,7 @@ def _workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -> Re
     reading.components.append(workload)
     parts = [read_pod(*found) for found in pods]
     for part in parts:
-        reading.components.extend((part.pod, *part.containers))
+        reading.components.extend((part.pod, *part.containers, *part.sysctls))
         reading.processes.extend(part.processes)
         part.pod.peer_map.update(workload=Peers.of([workload], True), container=Peers.of(part.containers, True))
         for container in part.containers:

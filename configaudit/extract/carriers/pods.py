@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from configaudit import units
 from configaudit.extract.process import Imported, Process, Reference, Variable
+from configaudit.extract.services.pod_sysctls import pod_sysctls
 from configaudit.extract.settings import read_settings
 from configaudit.extract.words import Word, is_open, word_of
 from configaudit.knowledge.kinds import CONTAINER, POD
@@ -38,6 +39,7 @@ class PodParts(NamedTuple):
     pod: Component
     containers: list[Component]
     processes: list[Process]
+    sysctls: list[Component]
 
 
 def read_pod(owner: Owner, template: Map, spec: Map) -> PodParts:
@@ -62,7 +64,7 @@ def read_pod(owner: Owner, template: Map, spec: Map) -> PodParts:
             containers.append(container)
             processes.append(process)
     _sum_gpus(pod, containers)
-    return PodParts(pod, containers, processes)
+    return PodParts(pod, containers, processes, pod_sysctls(owner, spec, pod))
 
 
 def _has_image(spec: Map) -> bool:
@@ -91,7 +93,7 @@ def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, own
 
 
 def _annotations(document: Document, holder: Map) -> dict[str, Word]:
-    found = mapping(holder, 'metadata', 'annotations') or {}
+    found: Map | dict[str, Any] = mapping(holder, 'metadata', 'annotations') or {}
     words = {key: word_of(document, value) for key, value in found.items() if key.startswith('configaudit')}
     return {key: word for key, word in words.items() if word is not None}
 
@@ -170,7 +172,7 @@ def _not_strings(node: Any) -> Iterator[Any]:
 
 def _gpus(document: Document, item: Map, settings: dict[str, Setting]) -> None:
     for side, name in (('limits', 'gpu_limit'), ('requests', 'gpu_request')):
-        held = mapping(item, 'resources', side) or {}
+        held: Map | dict[str, Any] = mapping(item, 'resources', side) or {}
         for key, node in held.items():
             if key.strip().startswith(_GPU) and isinstance(node, Scalar):
                 count = units.integer(plain(node))
@@ -210,7 +212,7 @@ def _mounts(
         path, volume = text(mount, 'mountPath') or '', volumes.get(text(mount, 'name') or '')
         source = next((key for key in volume or {} if key != 'name'), '')
         seen[path.rstrip('/')] = {'source': source, 'read_only': text(mount, 'readOnly') == 'true', 'sub_path': text(mount, 'subPath')}
-        if volume is not None and path.rstrip('/') == '/dev/shm':  # noqa: S108 - the path is what is audited
+        if volume is not None and path.rstrip('/') == '/dev/shm':
             _shm(document, mount, volume, settings)
         for kind, key, field in (('ConfigMap', 'configMap', 'name'), ('Secret', 'secret', 'secretName')):
             name = text(volume, key, field)
@@ -220,7 +222,7 @@ def _mounts(
     reason = 'filled by a template' if is_open_here else ''
     if seen or reason:
         settings['mounts'] = Setting('mounts', seen, place, reason=reason)
-    if '/dev/shm' not in seen and reason:  # noqa: S108
+    if '/dev/shm' not in seen and reason:
         settings['shm'] = Setting('shm', None, place, reason=reason)
     return files
 

@@ -1,7 +1,209 @@
-"""Placeholder until its helper delivers."""
-from configaudit.extract.process import nothing
-MARKERS = ()
-def read(*a): return None if "engines" in __name__ else nothing()
-def read_tree(*a): return nothing()
-def read_process(*a): return []
-def duplicate_keys(*a): return []
+"""systemd units, their drop-ins, and the manager's defaults.
+
+Source: systemd.unit(5), systemd.service(5), systemd.exec(5), systemd-system.conf(5).
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from functools import partial as bind
+from typing import NamedTuple
+
+from configaudit import units
+from configaudit.extract.carriers.docker_run import read_run, run_words
+from configaudit.extract.commands import peel
+from configaudit.extract.environment import Stores
+from configaudit.extract.process import Data, Imported, Process, Reading, Variable, nothing
+from configaudit.extract.words import Word
+from configaudit.knowledge.carrier_kinds import UNIT, program_role
+from configaudit.model import Component, Setting, Slot
+from configaudit.parse.entries import Entry, File
+from configaudit.parse.systemd import assigned, environment, split_command
+from configaudit.parse.systemd import read as parse
+from configaudit.places import Document, Place
+from configaudit.units import HOLE
+
+_FREE_TEXT = frozenset(('Description', 'Documentation'))
+_COMMENT = re.compile(r'[ \t]+#')
+_KEYS = {
+    'LimitNOFILE': 'nofile', 'TasksMax': 'tasks_max', 'Restart': 'restart', 'Type': 'type', 'TimeoutStopSec': 'stop_timeout_s',
+    'TimeoutSec': 'stop_timeout_s', 'User': 'user',
+}  # fmt: skip
+
+
+class InlineComment(NamedTuple):
+    """A '#' after a value, which systemd takes as part of the value."""
+
+    key: str
+    line: Place
+    """The whole assignment."""
+    comment: Place
+    rewritten: str
+    """The assignment with the comment on a line of its own above it."""
+
+
+def read(document: Document) -> Reading:
+    """A unit, a drop-in, or the manager's configuration."""
+    reading = nothing()
+    file = parse(document.text)
+    folder, _, name = document.path.rpartition('/')
+    holder = folder.rpartition('/')[2]
+    if any(header.name == 'Manager' for header in file.headers):
+        reading.data.append(Data('systemd-default', '', 'manager', _words(document, file, 'Manager')))
+        return reading
+    if not any(header.name == 'Service' for header in file.headers):
+        return reading
+    drop_in = holder.endswith('.service.d')
+    unit = holder.removesuffix('.d') if drop_in else name
+    if drop_in:
+        reading.data.append(Data('drop-in', '', unit, _words(document, file, 'Service')))
+    _read_unit(document, file, unit, f'a drop-in of {unit}' if drop_in else '', reading)
+    return reading
+
+
+def _words(document: Document, file: File, section: str) -> dict[str, Word]:
+    """The last assignment of every key; an empty one resets it."""
+    found: dict[str, Word] = {}
+    for entry in file.entries:
+        if entry.section == section:
+            found[entry.key] = Word(entry.value, Place(document, entry.start, entry.end))
+    return {key: word for key, word in found.items() if word.value}
+
+
+def _read_unit(document: Document, file: File, unit: str, partial: str, reading: Reading) -> None:
+    starts = assigned(file, 'Service', 'ExecStart')
+    commands = [_command(document, entry) for entry in starts]
+    commands = [words for words in commands if words]
+    header = next(header for header in file.headers if header.name == 'Service')
+    place = commands[0][0].place if commands else Place(document, header.start, header.end)
+    settings: dict[str, Setting] = {}
+    component = Component(
+        UNIT, unit, f'unit/{unit}', place, settings, slot=Slot('systemd', Place(document, 0, 0)), partial=partial, scope=unit
+    )
+    for key, word in _words(document, file, 'Service').items():
+        _set(settings, key, word)
+    settings['inline_comments'] = Setting('inline_comments', tuple(_inline_comments(document, file)), place)
+    variables = tuple(_environment(document, file))
+    settings['env'] = Setting('env', {variable.name: variable for variable in variables}, place)
+    _runs(settings, unit, commands, place)
+    reading.components.append(component)
+    if not commands:
+        reading.processes.append(Process(component, None, None, None, partial=partial, settle=bind(_settle, component)))
+    imported = tuple(_files(document, file))
+    for number, words in enumerate(commands):
+        following = run_words(peel(words))
+        if following is None:
+            reading.processes.append(
+                Process(
+                    component, None, words, None, variables, imported, partial=partial, form='systemd_word',
+                    syntax='systemd', settle=bind(_settle, component),
+                )
+            )  # fmt: skip
+            continue
+        run, process = read_run(following, words[0].place, f'unit/{unit}/{number}', unit, 'systemd_word')
+        if run['role'].known_value == 'engine':
+            settings['runs'] = Setting('runs', 'engine', place)
+        reading.components.append(run)
+        reading.processes.extend((process, Process(component, None, None, None, settle=bind(_settle, component))))
+
+
+def _set(settings: dict[str, Setting], key: str, word: Word) -> None:
+    """The setting of an assignment. A limit is one number for both, or soft:hard, or infinity."""
+    name = _KEYS.get(key)
+    if name is None:
+        return
+    slot = Slot('systemd', word.place)
+    if name == 'nofile':
+        soft, _, hard = word.value.partition(':')
+        for at, text in (('nofile', soft), ('nofile_hard', hard or soft)):
+            value = _limit(text)
+            reason = '' if value is not None else f'{text!r} is not a limit'
+            settings[at] = Setting(at, value, word.place, reason=reason, slot=slot)
+        return
+    value = units.seconds(word.value) if name == 'stop_timeout_s' else word.value
+    reason = f'{word.value!r} is not a time' if value is None and word.value != 'infinity' else ''
+    settings[name] = Setting(name, math.inf if word.value == 'infinity' and value is None else value, word.place, reason=reason, slot=slot)
+
+
+def _limit(text: str) -> float | None:
+    """A limit as systemd reads it: a number, with K, M, G in powers of 1024, or infinity."""
+    text = text.strip()
+    if text == 'infinity':
+        return math.inf
+    found = units.bytes_of(text)
+    return None if found is None else int(found)
+
+
+def _runs(settings: dict[str, Setting], unit: str, commands: list[tuple[Word, ...]], place: Place) -> None:
+    if not commands:
+        base = unit.removesuffix('.service').rstrip('@')
+        settings['runs'] = Setting('runs', program_role('dockerd' if base == 'docker' else base, ''), place)
+        return
+    argv = peel(commands[0]) or commands[0]
+    spoken = ' '.join(word.value for word in commands[0])
+    settings['program'] = Setting('program', argv[0].value, argv[0].place)
+    settings['runs'] = Setting('runs', program_role(argv[0].value, spoken), place)
+
+
+def _command(document: Document, entry: Entry) -> tuple[Word, ...]:
+    text = document.text
+    return tuple(
+        Word(word.text, Place(document, word.start, word.end), text[word.start : word.end] == word.text,
+             'a unit specifier' if HOLE in word.text else '')
+        for word in split_command(entry.value, entry.start)
+    )  # fmt: skip
+
+
+def _environment(document: Document, file: File) -> Iterator[Variable]:
+    for entry in assigned(file, 'Service', 'Environment'):
+        for name, value, start, end in environment(entry.value, entry.start):
+            place = Place(document, start, end)
+            reason = 'a unit specifier' if HOLE in value else ''
+            yield Variable(name, Word(value, place, place.text == value, reason), place)
+
+
+def _files(document: Document, file: File) -> Iterator[Imported]:
+    for entry in assigned(file, 'Service', 'EnvironmentFile'):
+        yield Imported('envfile', entry.value.removeprefix('-'), '', Place(document, entry.start, entry.end))
+
+
+def _inline_comments(document: Document, file: File) -> Iterator[InlineComment]:
+    for entry in file.entries:
+        at = _comment_at(document, entry)
+        if at is None or entry.key in _FREE_TEXT or entry.key.startswith('X-'):
+            continue
+        comment = Place(document, at, entry.end)
+        value = document.text[entry.start : at].rstrip()
+        newline = '\r\n' if '\r\n' in document.text else '\n'
+        rewritten = f'{comment.text}{newline}{document.text[entry.key_start : entry.start]}{value}'
+        yield InlineComment(entry.key, Place(document, entry.key_start, entry.end), comment, rewritten)
+
+
+def _comment_at(document: Document, entry: Entry) -> int | None:
+    """Where a comment begins after a value. An argument such as #channel is none: a blank follows, or two stand before."""
+    text = document.text
+    if entry.key.startswith('Exec') or entry.key == 'Environment':
+        for word in split_command(entry.value, entry.start):
+            quoted = text[word.start - 1 : word.start] in ('"', "'")
+            if word.text.startswith('#') and not quoted and (word.text == '#' or text[word.start - 2 : word.start].isspace()):
+                return word.start if word.start > entry.start else None
+        return None
+    found = _COMMENT.search(entry.value)
+    return entry.start + found.end() - 1 if found else None
+
+
+def _settle(component: Component, process: Process, stores: Stores) -> Process:
+    """Drop-ins override the unit, the manager's default holds where neither says anything."""
+    if component.partial:
+        return process
+    for data in stores.every('drop-in', component.name):
+        for key, word in data.values.items():
+            _set(component.settings, key, word)
+    if 'nofile' not in component.settings:
+        for data in stores.every('systemd-default', 'manager'):
+            word = data.values.get('DefaultLimitNOFILE')
+            if word is not None:
+                _set(component.settings, 'LimitNOFILE', word)
+                for name in ('nofile', 'nofile_hard'):
+                    component.settings[name] = component.settings[name]._replace(origin='inherited')
+    return process

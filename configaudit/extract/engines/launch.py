@@ -1,12 +1,17 @@
 """How an inference server is started: recognising the program behind any spelling of its command line."""
 
 import os.path
+import re
 from typing import NamedTuple
 
 from configaudit.extract.commands import Invocation
 from configaudit.extract.words import Word
 from configaudit.knowledge.images import Image, identify
 from configaudit.places import Place
+from configaudit.units import HOLE
+
+_PLACEHOLDER = re.compile(r'\{\{.*?\}\}')
+_JOINED = re.compile(r'--?[A-Za-z][\w.-]*\s+\S')
 
 
 class Launch(NamedTuple):
@@ -17,6 +22,24 @@ class Launch(NamedTuple):
     arguments: tuple[Word, ...]
     command: str
     """'serve', 'api_server', 'entrypoint' (the image's own), ...: what the engine's parser expects."""
+
+
+def launch_of(program: Place, arguments: tuple[Word, ...], command: str) -> Launch:
+    """A launch whose placeholders ({{.Name}}, filled in by a controller such as KServe) are unknown."""
+    return Launch(program, tuple(map(_without_placeholder, arguments)), command)
+
+
+def _without_placeholder(word: Word) -> Word:
+    if '{{' not in word.value or word.value.lstrip().startswith('{{"'):
+        return word
+    value = _PLACEHOLDER.sub(HOLE, word.value)
+    return word if value == word.value else word._replace(value=value, pure=False, reason='a controller fills it in')
+
+
+def program_words(invocation: Invocation, names: tuple[str, ...]) -> tuple[Word, ...]:
+    """The words from one of these programs on, also where it stands in `args` behind an image's `exec "$@"`."""
+    words = invocation.argv or invocation.arguments
+    return words if words and os.path.basename(words[0].value) in names else ()
 
 
 def python_module(argv: tuple[Word, ...], prefix: str) -> tuple[str, int] | None:
@@ -50,3 +73,13 @@ def anchor(invocation: Invocation) -> Place:
         return invocation.arguments[0].place
     image = invocation.process.image
     return image.place if image is not None else invocation.process.component.place
+
+
+def is_joined(word: Word) -> bool:
+    """Whether one word of an argument list spells a flag and its value, with a space between."""
+    return _JOINED.match(word.value) is not None
+
+
+def joined_reason(arguments: tuple[Word, ...]) -> str:
+    """Why arguments cannot all be told apart, or ''."""
+    return 'an argument holds several words' if any(map(is_joined, arguments)) else ''

@@ -42,6 +42,8 @@ def shapes(catalogue: Catalogue, version: Version | None) -> Callable[[str], Sha
 def setting_from(name: str, unit: str, option: Option, launch: Launch) -> Setting:
     """The setting of an option that was given."""
     value = option.value
+    if value is None and unit != 'bool':
+        return Setting(name, None, option.word.place, reason='no value follows', unit=unit)
     if value is None or (unit == 'bool' and option.shape is not None and option.shape.values == 'none'):
         return Setting(name, not option.negated, option.word.place, slot=Slot('argument', option.word.place), unit=unit)
     return word_setting(name, unit, value)
@@ -62,16 +64,16 @@ def word_setting(name: str, unit: str, value: Word) -> Setting:
 
 def default_setting(name: str, found: Default, invocation: Invocation, launch: Launch, flag: str, unit: str = '') -> Setting:
     """The setting of an option nobody gave: what the engine makes of it."""
-    slot = Slot(invocation.form, _last(invocation, launch), (flag,))
+    slot = slot_for(invocation, launch, flag)
     reason = '' if found.known else found.condition or 'the engine works it out at start'
     value = found.value if found.known else None
     return Setting(name, value, launch.program, 'default', reason, found.candidates, slot, unit, found.source)
 
 
-def _last(invocation: Invocation, launch: Launch) -> Any:
+def slot_for(invocation: Invocation, launch: Launch, flag: str) -> Slot | None:
+    """Where a flag would be added: behind the last word that stands on the command line itself; None without one."""
     words = [word for word in launch.arguments if word.use is None] or [word for word in invocation.argv if word.use is None]
-    last = words[-1] if words else None
-    return last.place if last is not None else launch.program
+    return Slot(invocation.form, words[-1].place, (flag,)) if words else None
 
 
 def unseen_setting(name: str, reason: str, launch: Launch) -> Setting:

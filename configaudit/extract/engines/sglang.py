@@ -1,7 +1,95 @@
-"""Placeholder until its helper delivers."""
-from configaudit.extract.process import nothing
-MARKERS = ()
-def read(*a): return None if "engines" in __name__ else nothing()
-def read_tree(*a): return nothing()
-def read_process(*a): return []
-def duplicate_keys(*a): return []
+"""SGLang: the launch_server module, `sglang serve`."""
+
+from configaudit.context import Context
+from configaudit.extract.arguments import Arguments, parse_arguments
+from configaudit.extract.commands import Invocation
+from configaudit.extract.engines.component import engine_component, engine_settings, product_of
+from configaudit.extract.engines.config_file import config_options
+from configaudit.extract.engines.launch import Launch, joined_reason, launch_of, program_words, python_module
+from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
+from configaudit.extract.engines.version import engine_release
+from configaudit.extract.environment import Stores
+from configaudit.knowledge import sglang as facts
+from configaudit.knowledge.engine_kinds import SGLANG
+from configaudit.knowledge.flags import catalogue
+from configaudit.knowledge.versions import Version
+from configaudit.model import Component, Setting
+
+MARKERS = ('sglang',)
+
+
+def find(invocation: Invocation) -> Launch | None:
+    """How this command line starts SGLang, or None."""
+    words = program_words(invocation, ('sglang',))
+    if len(words) > 1 and words[1].value == 'serve':
+        return launch_of(words[0].place, words[2:], 'serve')
+    argv = invocation.argv
+    module = python_module(argv, 'sglang.')
+    if module is None or not module[0].startswith('sglang.launch_server'):
+        return None
+    return launch_of(argv[0].place, argv[module[1] :], 'launch_server')
+
+
+def read(invocation: Invocation, stores: Stores, context: Context) -> Component | None:
+    """The SGLang engine that an invocation starts."""
+    launch = find(invocation)
+    if launch is None:
+        return None
+    release = engine_release(invocation, 'sglang', context)
+    arguments = _arguments(invocation, launch, stores, release.version)
+    unseen = invocation.unseen or arguments.unknown_tail
+    settings = engine_settings(invocation, launch, arguments, context)
+    read_options(SGLANG, arguments, launch, settings, {})
+    model = arguments.last('--model-path')
+    word = model.value if model is not None else next(iter(arguments.positional), None) if launch.command == 'serve' else None
+    settings['model'] = word_setting('model', 'text', word) if word is not None else Setting('model', None, launch.program, 'default')
+    _settle(invocation, launch, settings, release.version, unseen)
+    port = arguments.last('--port')
+    if port is not None and port.value is not None:
+        settings['port'] = word_setting('port', 'count', port.value)
+    else:
+        settings['port'] = Setting('port', 30000, launch.program, 'default', unseen, source=facts.ARGS)
+    return engine_component(SGLANG, invocation, launch, settings, unseen, release)
+
+
+def _arguments(invocation: Invocation, launch: Launch, stores: Stores, version: Version | None) -> Arguments:
+    shape_of = shapes(catalogue('sglang'), version)
+    arguments = parse_arguments(launch.arguments, shape_of)
+    config = arguments.last('--config')
+    if config is not None and config.value is not None:
+        extra, unseen = config_options(invocation, stores, config.value, shape_of)
+        given = {option.name for option in arguments.options}
+        arguments = arguments._replace(
+            options=(*(option for option in extra if option.name not in given), *arguments.options),
+            unknown_tail=arguments.unknown_tail or unseen,
+        )
+    return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(launch.arguments))
+
+
+def _settle(
+    invocation: Invocation, launch: Launch, settings: dict[str, Setting], version: Version | None, unseen: str
+) -> None:
+    gpu = settings['gpu'].known_value
+    defaults = {
+        'mem_fraction_static': facts.mem_fraction_static(version, gpu),  # type: ignore[arg-type]
+        'max_running_requests': facts.max_running_requests(version),
+        'kv_cache_dtype': facts.kv_cache_dtype(version),
+        'context_length': facts.context_length(version),
+        'chunked_prefill_size': facts.chunked_prefill_size(version, gpu),  # type: ignore[arg-type]
+        'enable_metrics': facts.enable_metrics(version),
+        'host': facts.host(version),
+        'tp_size': facts.tp_size(version),
+        'pp_size': facts.tp_size(version),
+        'dp_size': facts.tp_size(version),
+    }
+    for name, found in defaults.items():
+        if name in settings:
+            continue
+        if unseen:
+            settings[name] = unseen_setting(name, unseen, launch)
+        else:
+            spec = SGLANG.settings[name]
+            settings[name] = default_setting(name, found, invocation, launch, spec.path[0], spec.unit)
+    settings['world_size'] = product_of(settings, ('tp_size', 'pp_size'))
+    if 'nnodes' in settings:
+        settings['nodes'] = settings['nnodes']._replace(name='nodes')

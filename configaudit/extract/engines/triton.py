@@ -1,7 +1,49 @@
-"""Placeholder until its helper delivers."""
-from configaudit.extract.process import nothing
-MARKERS = ()
-def read(*a): return None if "engines" in __name__ else nothing()
-def read_tree(*a): return nothing()
-def read_process(*a): return []
-def duplicate_keys(*a): return []
+"""Triton Inference Server: tritonserver and its flags."""
+
+from configaudit.context import Context
+from configaudit.extract.arguments import Shape, parse_arguments
+from configaudit.extract.commands import Invocation
+from configaudit.extract.engines.component import engine_component, engine_settings
+from configaudit.extract.engines.launch import Launch, joined_reason, launch_of, program_words
+from configaudit.extract.engines.options import read_options, slot_for, unseen_setting, word_setting
+from configaudit.extract.engines.version import engine_release
+from configaudit.extract.environment import Stores
+from configaudit.knowledge.engine_kinds import TRITON, TRITON_SOURCE
+from configaudit.model import Component, Setting
+
+MARKERS = ('tritonserver',)
+
+
+def find(invocation: Invocation) -> Launch | None:
+    """How this command line starts Triton, or None. The image starts nothing by itself."""
+    words = program_words(invocation, ('tritonserver',))
+    return launch_of(words[0].place, words[1:], 'tritonserver') if words else None
+
+
+def _shape(option: str) -> Shape | None:
+    return Shape('--model-repository' if option == '--model-store' else option, 'optional')
+
+
+def read(invocation: Invocation, stores: Stores, context: Context) -> Component | None:
+    """The Triton server that an invocation starts."""
+    launch = find(invocation)
+    if launch is None:
+        return None
+    arguments = parse_arguments(launch.arguments, _shape)
+    unseen = invocation.unseen or arguments.unknown_tail or joined_reason(launch.arguments)
+    settings = engine_settings(invocation, launch, arguments, context)
+    read_options(TRITON, arguments, launch, settings, {})
+    for name, spec in TRITON.settings.items():
+        if name in settings or not spec.path or not spec.source:
+            continue
+        if unseen:
+            settings[name] = unseen_setting(name, unseen, launch)
+        else:
+            slot = slot_for(invocation, launch, spec.path[0])
+            settings[name] = Setting(name, spec.default, launch.program, 'default', '', (), slot, spec.unit, spec.source)
+    port = arguments.last('--http-port')
+    if port is not None and port.value is not None:
+        settings['port'] = word_setting('port', 'count', port.value)
+    else:
+        settings['port'] = Setting('port', 8000, launch.program, 'default', unseen, source=TRITON_SOURCE)
+    return engine_component(TRITON, invocation, launch, settings, unseen, engine_release(invocation, 'triton', context))

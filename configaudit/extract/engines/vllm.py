@@ -4,18 +4,22 @@ import os.path
 from collections.abc import Mapping
 
 from configaudit.context import Context
-from configaudit.extract.arguments import Arguments, Option, parse_arguments
+from configaudit.extract.arguments import Arguments, parse_arguments
 from configaudit.extract.commands import Invocation
+from configaudit.extract.engines.component import engine_component, engine_settings, product_of
 from configaudit.extract.engines.config_file import config_options
-from configaudit.extract.engines.launch import Launch, anchor, image_of, python_module
+from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, python_module
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
-from configaudit.extract.engines.version import engine_gpu, engine_version
+from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.extract.words import Word
 from configaudit.knowledge import vllm as facts
+from configaudit.knowledge.defaults import Default
 from configaudit.knowledge.engine_kinds import VLLM
 from configaudit.knowledge.flags import catalogue
+from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.versions import Version
+from configaudit.knowledge.vllm_generation import V0_GONE
 from configaudit.model import Component, Setting
 from configaudit.units import HOLE
 
@@ -27,24 +31,44 @@ def find(invocation: Invocation) -> Launch | None:
     """How this command line starts vLLM, or None."""
     argv = invocation.argv
     if not argv:
-        image = image_of(invocation)
-        if image is None or image.engine != 'vllm' or not _serves(image.repository):
-            return None
-        return Launch(anchor(invocation), invocation.arguments, 'entrypoint')
-    program = os.path.basename(argv[0].value)
-    if program == 'vllm' and len(argv) > 1 and argv[1].value == 'serve':
-        return Launch(argv[0].place, argv[2:], 'serve')
+        return _own_entry_point(invocation)
+    if os.path.basename(argv[0].value) == 'vllm':
+        return _command(invocation, 1)
     module = python_module(argv, 'vllm.')
     if module is None or not module[0].startswith(_MODULES):
         return None
     serve = len(argv) > module[1] and argv[module[1]].value == 'serve'
+    if module[0].startswith(('vllm.scripts', 'vllm.entrypoints.cli')):
+        return _command(invocation, module[1])
     start = module[1] + 1 if serve else module[1]
-    return Launch(argv[0].place, argv[start:], 'serve' if serve else 'api_server')
+    return launch_of(argv[0].place, argv[start:], 'serve' if serve else 'api_server')
+
+
+def _command(invocation: Invocation, at: int) -> Launch | None:
+    """`vllm serve`, not the other things the program does."""
+    argv = invocation.argv
+    return launch_of(argv[0].place, argv[at + 1 :], 'serve') if len(argv) > at and argv[at].value == 'serve' else None
+
+
+def _own_entry_point(invocation: Invocation) -> Launch | None:
+    image, arguments = image_of(invocation), invocation.arguments
+    if image is None or image.engine != 'vllm':
+        return None
+    first = arguments[0].value if arguments else ''
+    if os.path.basename(first) == 'vllm' and len(arguments) > 1 and arguments[1].value == 'serve':
+        return launch_of(arguments[0].place, arguments[2:], 'serve')
+    if not _serves(image.repository):
+        return None
+    if first == 'serve':
+        return launch_of(arguments[0].place, arguments[1:], 'serve')
+    if first and not first.startswith('-') and '/' not in first and HOLE not in first:
+        return None
+    return launch_of(anchor(invocation), arguments, 'entrypoint')
 
 
 def _serves(repository: str) -> bool:
     """Whether an image's own entry point is the OpenAI server."""
-    return 'vllm-openai' in repository or 'vllm-cpu' in repository or 'rhaiis' in repository or repository.endswith('/vllm-serve')
+    return any(name in repository for name in ('vllm-openai', 'vllm-cpu', 'rhaiis')) or repository.endswith('/vllm-serve')
 
 
 def read(invocation: Invocation, stores: Stores, context: Context) -> Component | None:
@@ -52,65 +76,77 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     launch = find(invocation)
     if launch is None:
         return None
-    version, version_from, note = engine_version(invocation, 'vllm', context)
-    flags = catalogue('vllm')
-    arguments = parse_arguments(launch.arguments, shapes(flags, version))
+    release = engine_release(invocation, 'vllm', context)
+    arguments, model = _arguments(invocation, launch, stores, release.version)
+    unseen = invocation.unseen or arguments.unknown_tail
+    settings = engine_settings(invocation, launch, arguments, context)
+    read_options(VLLM, arguments, launch, settings, {'--kv-cache-memory': 'kv_cache_memory_bytes'})
+    settings['model'] = _model(launch, arguments, model)
+    _settle(invocation, launch, settings, release.version, unseen)
+    port = arguments.last('--port')
+    if port is not None and port.value is not None:
+        settings['port'] = word_setting('port', 'count', port.value)
+    else:
+        settings['port'] = Setting('port', 8000, launch.program, 'default', unseen, source='vLLM server arguments')
+    return engine_component(VLLM, invocation, launch, settings, unseen, release)
+
+
+def _arguments(
+    invocation: Invocation, launch: Launch, stores: Stores, version: Version | None
+) -> tuple[Arguments, Word | None]:
+    """The options, those of a --config file among them, and the model given by position."""
+    words, model, shape_of = launch.arguments, None, shapes(catalogue('vllm'), version)
+    if words and launch.command != 'api_server' and not words[0].value.startswith('-'):
+        model, words = words[0], words[1:]
+    arguments = parse_arguments(words, shape_of)
+    if model is None and launch.command == 'serve':
+        model = next((word for word in arguments.positional if word.value.strip(HOLE + ' ')), None)
     config = arguments.last('--config')
     if config is not None and config.value is not None:
-        extra, unseen = config_options(invocation, stores, config.value, shapes(flags, version))
+        extra, unseen = config_options(invocation, stores, config.value, shape_of)
         given = {option.name for option in arguments.options}
         arguments = arguments._replace(
             options=(*(option for option in extra if option.name not in given), *arguments.options),
             unknown_tail=arguments.unknown_tail or unseen,
         )
-    settings: dict[str, Setting] = {}
-    read_options(VLLM, arguments, launch, settings, {})
-    _settle(invocation, launch, arguments, settings, version, context)
-    container = invocation.process.component
-    component = Component(
-        VLLM, container.name, f'{container.identity}/vllm', launch.program, settings,
-        partial=invocation.unseen or arguments.unknown_tail, version=version, version_from=version_from, scope=container.scope,
-    )  # fmt: skip
-    component.note = note
-    component.annotations = container.annotations
-    link_to_carrier(component, invocation)
-    return component
+    return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(words)), model
 
 
-def link_to_carrier(engine: Component, invocation: Invocation) -> None:
-    """An engine and the component that runs it know each other, and the pod and workload around."""
-    from configaudit.model import Peers
-
-    carrier = invocation.process.component
-    engine.peer_map['carrier'] = Peers.of([carrier], True)
-    for kind in ('pod', 'workload'):
-        if kind in carrier.peer_map:
-            engine.peer_map[kind] = carrier.peer_map[kind]
-            for owner in carrier.peer_map[kind]:
-                owner.peer_map['engine'] = Peers.of([*owner.peers('engine'), engine], True)
-    engine.peer_map[carrier.kind.name] = engine.peer_map['carrier']
-    carrier.peer_map['engine'] = Peers.of([*carrier.peers('engine'), engine], True)
+def _model(launch: Launch, arguments: Arguments, positional: Word | None) -> Setting:
+    option = arguments.last('--model') or arguments.last('--model-tag')
+    word = positional if positional is not None else option.value if option is not None else None
+    if word is None:
+        return Setting('model', None, launch.program, 'default')
+    return word_setting('model', 'text', word)
 
 
 def _settle(
-    invocation: Invocation, launch: Launch, arguments: Arguments, settings: dict[str, Setting], version: Version | None, context: Context
+    invocation: Invocation, launch: Launch, settings: dict[str, Setting], version: Version | None, unseen: str
 ) -> None:
     """What was not given: the engine's defaults at that version and GPU, or unknown where arguments are unseen."""
-    place = launch.program
-    environment = invocation.environment
-    settings['options'] = Setting('options', arguments.options, place)
-    settings['arguments'] = Setting('arguments', arguments, place)
-    settings['environment'] = Setting('environment', dict(environment), place)
-    settings['command'] = Setting('command', launch.command, place)
-    if invocation.process.image is not None:
-        settings['image'] = Setting('image', invocation.process.image.value, invocation.process.image.place)
-    gpu = engine_gpu(invocation, context)
-    settings['gpu'] = Setting('gpu', gpu, place, reason='' if gpu else 'the files do not show which GPU it runs on')
-    _model(launch, arguments, settings)
-    unseen = invocation.unseen or arguments.unknown_tail
-    serving = _serving(settings, environment, invocation)
-    defaults = {
-        'max_num_seqs': facts.max_num_seqs(version, gpu, serving),
+    gpu: Gpu | None = settings['gpu'].known_value  # type: ignore[assignment]
+    settings['generation'] = _generation(settings, version, invocation.environment, launch, unseen)
+    for name, found in _defaults(invocation, settings, version, gpu).items():
+        if name in settings:
+            continue
+        spec = VLLM.settings[name]
+        if unseen:
+            settings[name] = unseen_setting(name, unseen, launch)
+        else:
+            settings[name] = default_setting(name, found, invocation, launch, spec.path[0], spec.unit)
+    settings['world_size'] = product_of(settings, ('tensor_parallel_size', 'pipeline_parallel_size'))
+
+
+def _defaults(
+    invocation: Invocation, settings: Mapping[str, Setting], version: Version | None, gpu: Gpu | None
+) -> dict[str, Default]:
+    serving = _serving(settings, invocation)
+    generation = settings['generation']
+    engine = str(generation.known_value) if generation.is_known else None
+    tokens = settings.get('max_num_batched_tokens')
+    budget = tokens.known_value if tokens is not None and tokens.is_known else None
+    return {
+        'max_num_seqs': facts.max_num_seqs(version, gpu, serving, max_num_batched_tokens=budget),  # type: ignore[arg-type]
         'max_num_batched_tokens': facts.max_num_batched_tokens(version, gpu, serving),
         'gpu_memory_utilization': facts.gpu_memory_utilization(version),
         'kv_cache_dtype': facts.kv_cache_dtype(version),
@@ -119,76 +155,46 @@ def _settle(
         'data_parallel_size': facts.data_parallel_size(version),
         'max_model_len': facts.max_model_len(version),
         'swap_space': facts.swap_space(version),
-        'enable_chunked_prefill': facts.enable_chunked_prefill(version),
-        'enable_prefix_caching': facts.enable_prefix_caching(version),
+        'enable_chunked_prefill': facts.enable_chunked_prefill(version, generation=engine, max_model_len=serving.max_model_len),
+        'enable_prefix_caching': facts.enable_prefix_caching(version, generation=engine),
     }
-    for name, found in defaults.items():
-        if name in settings:
-            continue
-        if unseen:
-            settings[name] = unseen_setting(name, unseen, launch)
-        else:
-            settings[name] = default_setting(name, found, invocation, launch, VLLM.settings[name].path[0], VLLM.settings[name].unit)
-    settings['generation'] = _generation(settings, version, environment, launch)
-    settings['world_size'] = _world_size(settings, launch)
-    if 'port' not in settings:
-        port = arguments.last('--port')
-        if port is not None and port.value is not None:
-            settings['port'] = word_setting('port', 'count', port.value)
-        else:
-            settings['port'] = Setting('port', 8000, place, 'default', unseen, source='vLLM server arguments')
 
 
-def _model(launch: Launch, arguments: Arguments, settings: dict[str, Setting]) -> None:
-    option = arguments.last('--model')
-    words = [word for word in arguments.positional if word.value.strip(HOLE + ' ') or launch.command == 'serve']
-    word: Word | None = option.value if option is not None else words[0] if words and launch.command != 'api_server' else None
-    if word is not None:
-        settings['model'] = word_setting('model', 'text', word)
-    else:
-        settings['model'] = Setting('model', None, launch.program, 'default')
-
-
-def _serving(settings: Mapping[str, Setting], environment: Mapping[str, Word], invocation: Invocation) -> facts.Serving:
-    def value(name: str, otherwise: int) -> int:
+def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.Serving:
+    def known(name: str) -> object:
         setting = settings.get(name)
-        return int(setting.known_value) if setting and setting.is_known and setting.known_value else otherwise  # type: ignore[call-overload]
+        return setting.known_value if setting is not None and setting.is_known else None
 
-    use_v1 = environment.get('VLLM_USE_V1')
-    backend = settings.get('distributed_executor_backend')
-    image = invocation.process.image
+    use_v1 = invocation.environment.get('VLLM_USE_V1')
+    chunked = known('enable_chunked_prefill')
     return facts.SERVER._replace(
         v0_forced=use_v1 is not None and use_v1.value == '0',
         use_v1=use_v1 is not None and use_v1.value == '1',
-        pipeline_parallel=value('pipeline_parallel_size', 1),
-        tensor_parallel=value('tensor_parallel_size', 1),
-        ray_executor=backend is not None and backend.known_value == 'ray',
-        cpu=image is not None and 'vllm-cpu' in image.value,
-        max_model_len=value('max_model_len', 0) or None,
+        pipeline_parallel=int(str(known('pipeline_parallel_size') or 1)),
+        tensor_parallel=int(str(known('tensor_parallel_size') or 1)),
+        ray_executor=known('distributed_executor_backend') == 'ray',
+        kv_cache_dtype=str(known('kv_cache_dtype') or 'auto'),
+        cpu=runs_on_cpu(invocation),
+        max_model_len=int(str(known('max_model_len') or 0)) or None,
+        chunked_prefill=chunked if isinstance(chunked, bool) else None,
+        throughput_mode=known('performance_mode') == 'throughput',
     )
 
 
-def _generation(settings: Mapping[str, Setting], version: Version | None, environment: Mapping[str, Word], launch: Launch) -> Setting:
+def runs_on_cpu(invocation: Invocation) -> bool:
+    """Whether the image holds vLLM's CPU build."""
+    image = image_of(invocation)
+    return image is not None and ('-cpu' in image.repository or image.repository.endswith('/cpu') or 'cpu' in image.tag.split('-'))
+
+
+def _generation(
+    settings: Mapping[str, Setting], version: Version | None, environment: Mapping[str, Word], launch: Launch, unseen: str
+) -> Setting:
     known = {name: setting.known_value for name, setting in settings.items() if setting.is_known}
     use_v1 = environment.get('VLLM_USE_V1')
     known['VLLM_USE_V1'] = use_v1.value if use_v1 is not None and use_v1.known else ''
-    gpu = settings['gpu'].known_value
-    found = facts.engine_generation(version, known, gpu)  # type: ignore[arg-type]
+    found = facts.engine_generation(version, known, settings['gpu'].known_value)  # type: ignore[arg-type]
     reason = '' if found.known else found.condition
+    if unseen and version is not None and version < V0_GONE:
+        reason = unseen
     return Setting('generation', found.value, launch.program, 'default', reason, found.candidates, source=found.source)
-
-
-def _world_size(settings: Mapping[str, Setting], launch: Launch) -> Setting:
-    """GPUs that one replica of the engine needs: tensor parallel x pipeline parallel."""
-    parts = [settings['tensor_parallel_size'], settings['pipeline_parallel_size']]
-    given = next((part for part in parts if part.is_set), parts[0])
-    reason = next((part.reason for part in parts if not part.is_known), '')
-    size = 1
-    for part in parts:
-        size *= int(part.known_value or 1) if part.is_known else 1  # type: ignore[call-overload]
-    return given._replace(name='world_size', known_value=size, reason=reason, slot=None, candidates=())
-
-
-def switches(arguments: Arguments) -> dict[str, Option]:
-    """Every option given, by canonical name; the last one counts."""
-    return {option.name: option for option in arguments.options}

@@ -1,7 +1,141 @@
-"""Placeholder until its helper delivers."""
-from configaudit.extract.process import nothing
-MARKERS = ()
-def read(*a): return None if "engines" in __name__ else nothing()
-def read_tree(*a): return nothing()
-def read_process(*a): return []
-def duplicate_keys(*a): return []
+"""Go programs in containers: GOMAXPROCS, GOMEMLIMIT and GOGC against the limits, and the Go version of a go.mod beside them."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from configaudit import units
+from configaudit.extract.commands import Invocation
+from configaudit.extract.environment import Stores, environment_of
+from configaudit.extract.process import Data, Process, Reading, Reference, nothing
+from configaudit.extract.services.heap import heaps
+from configaudit.extract.services.values import setting_of
+from configaudit.extract.words import Word
+from configaudit.knowledge.service_kinds import GO_RUNTIME
+from configaudit.model import Component, Peers, Setting, Slot
+from configaudit.parse.gomod import read as read_gomod
+from configaudit.places import Document, Place
+
+MARKERS = ('',)
+_NAMES = ('GOMAXPROCS', 'GOMEMLIMIT', 'GOGC')
+_GO_MEMORY = re.compile(r'(\d+)(B|KiB|MiB|GiB|TiB)$')
+_SCALE = {'B': 1, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30, 'TiB': 2**40}
+_AUTOMAXPROCS = 'go.uber.org/automaxprocs'
+
+
+def read(document: Document) -> Reading:
+    """A go.mod: named text for the processes that are built from it."""
+    reading = nothing()
+    values: dict[str, Word] = {}
+    for entry in read_gomod(document.text).entries:
+        word = Word(entry.value, Place(document, entry.start, entry.end))
+        if entry.section in ('', 'godebug'):
+            values[f'{entry.section}{entry.key}'] = word
+        elif entry.section == 'require' and entry.key == _AUTOMAXPROCS:
+            values['automaxprocs'] = word
+    reading.data.append(Data('go.mod', '', document.path, values))
+    return reading
+
+
+class _Module(NamedTuple):
+    """The go.mod that a process is built from, and how sure that is."""
+
+    values: Mapping[str, Word]
+    certain: bool
+
+
+def read_process(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+    """The Go runtime of a process, and managed heaps of others."""
+    found = heaps(process, invocations, stores)
+    environment = invocations[0].environment if invocations else environment_of(process, stores)
+    module = _module(process, stores)
+    if module is None and not any(name in environment for name in _NAMES):
+        return found
+    carrier = process.component
+    settings: dict[str, Setting] = {}
+    for name in ('cpu_limit', 'memory_limit'):
+        if name in carrier.kind.settings:
+            settings[name] = carrier[name]
+    _environment(process, environment, settings)
+    if module is not None:
+        _from_module(module, settings)
+    partial = process.partial or next((item.unseen for item in invocations), '')
+    runtime = Component(
+        GO_RUNTIME, carrier.name, f'{carrier.identity}/go', carrier.place, settings, partial=partial, scope=carrier.scope
+    )
+    runtime.annotations = carrier.annotations
+    runtime.peer_map['carrier'] = Peers.of([carrier], True)
+    return [*found, runtime]
+
+
+def _environment(process: Process, environment: Mapping[str, Word], settings: dict[str, Setting]) -> None:
+    for name, setting, unit in (('GOMAXPROCS', 'gomaxprocs', 'count'), ('GOGC', 'gogc', 'text'), ('GOMEMLIMIT', 'gomemlimit_text', 'text')):
+        if name in environment:
+            settings[setting] = setting_of(setting, environment[name], unit)
+    text = settings.get('gomemlimit_text')
+    if text is not None:
+        found = _GO_MEMORY.match(str(text.known_value).strip()) if text.is_known else None
+        value = int(found[1]) * _SCALE[found[2]] if found else None
+        reason = text.reason or ('' if found else 'it has no unit')
+        settings['gomemlimit'] = text._replace(name='gomemlimit', known_value=value, reason=reason)
+    for variable in process.environment:
+        if isinstance(variable.value, Reference) and variable.value.kind == 'resource':
+            _resource(variable.name, variable.value, settings)
+
+
+def _resource(name: str, reference: Reference, settings: dict[str, Setting]) -> None:
+    """A variable filled from the container's own limits: the kubelet rounds up, and gives the node's capacity where no limit is set."""
+    if name == 'GOMAXPROCS' and reference.name == 'limits.cpu':
+        limit = settings.get('cpu_limit')
+        known = limit is not None and limit.is_set and limit.is_known and isinstance(limit.known_value, (int, float))
+        value = -(-limit.known_value // 1) if known else None  # type: ignore[operator,union-attr]
+        reason = '' if known else 'it is filled from limits.cpu'
+        settings['gomaxprocs'] = Setting('gomaxprocs', value, reference.place, 'inherited', reason)
+        settings['gomaxprocs_from'] = Setting('gomaxprocs_from', reference.name, reference.place)
+    if name == 'GOMEMLIMIT' and reference.name == 'limits.memory':
+        limit = settings.get('memory_limit')
+        if limit is not None and limit.is_set and limit.is_known:
+            settings['gomemlimit'] = Setting('gomemlimit', limit.known_value, reference.place, 'inherited')
+        settings.pop('gomemlimit_text', None)
+
+
+def _from_module(module: _Module, settings: dict[str, Setting]) -> None:
+    values = module.values
+    go = values.get('go')
+    if go is not None:
+        settings['go_version'] = setting_of('go_version', go, 'text')._replace(slot=Slot('gomod', go.place) if go.pure else None)
+    version = version_of(go.value) if go is not None else None
+    default = values.get('godebugdefault')
+    explicit = values.get('godebugcontainermaxprocs')
+    named = version_of(default.value.removeprefix('go')) if default is not None else version
+    follows = explicit.value == '1' if explicit is not None else named is not None and named >= (1, 25)
+    place = (explicit or default or go or next(iter(values.values()))).place
+    follows = follows or 'automaxprocs' in values
+    if module.certain or follows:
+        settings['follows_quota'] = Setting('follows_quota', follows, place)
+
+
+def version_of(text: str) -> tuple[int, int] | None:
+    """'1.22' or '1.22.3' as (1, 22)."""
+    found = re.match(r'(\d+)\.(\d+)', text)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _module(process: Process, stores: Stores) -> _Module | None:
+    """The go.mod that a container's program is built from: in the manifest's folder or above, and of its name."""
+    folder = process.component.place.document.path.rpartition('/')[0]
+    image = process.image.value.partition('@')[0].rpartition('/')[2].partition(':')[0] if process.image is not None else ''
+    names = {process.component.name, image, *(workload.name for workload in process.component.peers('workload'))}
+    while True:
+        found = stores.find('go.mod', '', f'{folder}/go.mod' if folder else 'go.mod')
+        if found is not None and 'module' in found.values:
+            path = re.sub(r'/v\d+$', '', found.values['module'].value)
+            return _Module(found.values, True) if path.rpartition('/')[2] in names else None
+        if not folder:
+            return None
+        folder = folder.rpartition('/')[0]
+
+
+def cores(value: object) -> float | None:
+    """CPU cores of a quantity."""
+    return units.quantity(value) if isinstance(value, (str, int, float)) else None

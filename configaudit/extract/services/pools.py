@@ -1,7 +1,127 @@
-"""Placeholder until its helper delivers."""
-from configaudit.extract.process import nothing
-MARKERS = ()
-def read(*a): return None if "engines" in __name__ else nothing()
-def read_tree(*a): return nothing()
-def read_process(*a): return []
-def duplicate_keys(*a): return []
+"""Connection pools of every process and of application configuration files."""
+
+import os.path
+import re
+from collections.abc import Iterator
+
+from configaudit.extract.commands import Invocation
+from configaudit.extract.environment import Stores, environment_of, unseen_imports
+from configaudit.extract.process import Process, Reading, nothing
+from configaudit.extract.services.pool_drafts import Draft, component_of
+from configaudit.extract.services.pool_environment import environment_drafts
+from configaudit.extract.services.pool_files import application_name, spring_drafts, tree_drafts
+from configaudit.extract.services.workers import processes_of
+from configaudit.extract.words import Word
+from configaudit.model import Component, Peers, Setting
+from configaudit.parse.dotenv import read_properties
+from configaudit.parse.tree import Map, get
+from configaudit.parse.yaml import SyntaxProblem, parse
+from configaudit.places import Document, Place
+
+MARKERS = ('',)
+_PROFILE = re.compile(r'^(?:application|bootstrap)-\w+\.(?:ya?ml|properties)$')
+_WORTH = ('datasource', 'pool', 'maxOpen', 'max_open', 'maxConns', 'ConnectionStrings')
+
+
+def read(document: Document) -> Reading:
+    """A Java properties file."""
+    reading = nothing()
+    reading.components.extend(_file_pools(document, _properties(document), document.path, ''))
+    return reading
+
+
+def read_tree(document: Document, root: Map, partial: str) -> Reading:
+    """Application configuration in YAML or JSON, and what it says of gRPC."""
+    from configaudit.extract.services.grpc import spring_components
+
+    reading = nothing()
+    why = partial or _profile(document, root)
+    name = application_name(root)
+    reading.components.extend(_file_pools(document, tree_drafts(document, root), name, why))
+    reading.components.extend(spring_components(document, root, name))
+    return reading
+
+
+def _profile(document: Document, root: Map) -> str:
+    """Why a Spring file is only a layer over another one, or ''."""
+    name = os.path.basename(document.path)
+    layered = get(root, 'spring', 'profiles') is not None or get(root, 'spring', 'config', 'activate') is not None
+    return 'a Spring profile, laid over the main configuration' if layered or _PROFILE.match(name) else ''
+
+
+def _file_pools(document: Document, drafts: list[Draft], name: str, partial: str) -> Iterator[Component]:
+    file = os.path.basename(document.path)
+    for draft in drafts:
+        yield component_of(draft, name or file, f'{file}/{draft.key}', '', partial)
+
+
+def _properties(document: Document) -> list[Draft]:
+    found = []
+    for entry in read_properties(document.text).entries:
+        word = Word(entry.value, Place(document, entry.start, entry.end))
+        found.append((tuple(entry.key.split('.')), word))
+    return spring_drafts(found, 'properties')
+
+
+def read_process(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+    """The pools of a process: from its environment and from the configuration files mounted into it."""
+    carrier = process.component
+    environment = invocations[0].environment if invocations else environment_of(process, stores)
+    drafts = environment_drafts(process, invocations, environment) if environment else []
+    mounted = list(_mounted(process, stores))
+    if len(drafts) == 1 and len(mounted) == 1 and not drafts[0].settings.keys() & {'max_open'}:
+        first, settings = mounted[0], drafts[0].settings
+        drafts = [Draft(first.key, first.library or drafts[0].library, {**settings, **first.settings}, first.place)]
+    else:
+        drafts.extend(mounted)
+    if not drafts:
+        return []
+    processes = processes_of(process, invocations)
+    partial = process.partial or unseen_imports(process, stores)
+    pools = []
+    for draft in drafts:
+        if processes is not None:
+            draft.settings['processes'] = processes
+        draft.settings['serves'] = Setting('serves', _serves(carrier), carrier.place)
+        pool = component_of(draft, carrier.name, f'{carrier.identity}/pool/{draft.key}', carrier.scope, partial)
+        pool.annotations = carrier.annotations
+        pool.peer_map['carrier'] = Peers.of([carrier], True)
+        for kind in ('pod', 'workload'):
+            if kind in carrier.peer_map:
+                pool.peer_map[kind] = carrier.peer_map[kind]
+        pools.append(pool)
+    return pools
+
+
+def _serves(carrier: Component) -> bool:
+    """Whether the process stays: not an init container, not a job."""
+    if 'init' in carrier.kind.settings and carrier['init'].known_value:
+        return False
+    workloads = carrier.peers('workload')
+    return not any(workload['object_kind'].known_value in ('Job', 'CronJob') for workload in workloads)
+
+
+def _mounted(process: Process, stores: Stores) -> Iterator[Draft]:
+    """Pools in the files of the ConfigMaps that are mounted into the process."""
+    for kind, name in dict.fromkeys(process.files.values()):
+        data = stores.find(kind, process.component.scope, name) if kind == 'ConfigMap' else None
+        for key, word in (data.values if data is not None else {}).items():
+            if not any(mark in word.value for mark in _WORTH):
+                continue
+            document = word.place.document
+            if document.format != 'string':
+                document = Document(document.path, 'string', word.value.encode(), outer=word.place)
+            if key.endswith('.properties'):
+                yield from _properties(document)
+            elif key.endswith(('.yaml', '.yml', '.json')):
+                yield from _tree(document, word.value)
+
+
+def _tree(document: Document, text: str) -> Iterator[Draft]:
+    try:
+        roots = parse(text.encode()).roots
+    except SyntaxProblem:
+        return
+    for root in roots:
+        if isinstance(root, Map):
+            yield from tree_drafts(document, root)

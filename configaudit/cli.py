@@ -1,0 +1,117 @@
+"""The command line: which subcommand runs, and what every exception becomes."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from configaudit.errors import UsageError
+from configaudit.version import VERSION
+
+COMMANDS = ('check', 'prelaunch', 'baseline', 'rules', 'explain', 'init')
+USAGE, BROKEN, INTERRUPTED = 2, 3, 130
+"""Exit statuses beside those of an audit (`configaudit.command.verdict`)."""
+
+
+class _Commands(click.Group):
+    """Subcommands that are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module('configaudit.command.' + cmd_name).command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith('-'):
+            raise click.UsageError(_unknown(args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _unknown(word: str) -> str:
+    if os.path.exists(word):
+        return f'{word!r} is not a command: did you mean `configaudit check {word}`?'
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, COMMANDS, 1)
+    return f'no command {word!r}' + (f': did you mean {close[0]!r}?' if close else f' (there are: {", ".join(COMMANDS)})')
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={'help_option_names': ['-h', '--help'], 'max_content_width': 100},
+    epilog='Exit status: 0 clean, 1 findings, 2 wrong usage or configuration, 3 something could not be audited, '
+    '4 nothing to audit, 130 interrupted.',
+)
+@click.version_option(VERSION, prog_name='configaudit', message='%(prog)s %(version)s')
+def main() -> None:
+    """Audit the configuration of inference services.
+
+    configaudit reads engine flags, Kubernetes objects, compose files, systemd units, shell scripts, proxies, pools and host
+    settings, judges them together, and says with file, line and arithmetic what is not safe for production, and how to fix it.
+
+    \b
+    configaudit check                     audit the files below the working directory
+    configaudit check deploy/ -f sarif    one folder, for code scanning
+    helm template . | configaudit check - rendered manifests
+    configaudit prelaunch deploy/         the launch checklist, as a gate
+    configaudit explain RULE              why a rule is there, and when it is wrong
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status. Nothing passes but what ends the process."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        _say('interrupted')
+        return INTERRUPTED
+    except BrokenPipeError:
+        close_stdout()
+        return 0
+    except Exception as error:
+        _explain(error, verbose=any(word in ('-v', '--verbose') for word in words))
+        return BROKEN
+
+
+def _run(words: list[str]) -> int:
+    try:
+        return main.main(words, prog_name='configaudit', standalone_mode=False) or 0
+    except UsageError as error:
+        _say(str(error))
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as error:
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else 'configaudit'
+        _say(f'{error.format_message()} (see `{where} --help`)')
+    return USAGE
+
+
+def _say(message: str) -> None:
+    print(f'configaudit: {message}', file=sys.stderr)
+
+
+def _explain(error: Exception, *, verbose: bool) -> None:
+    """A failure of this program: where it happened, or with -v the whole traceback."""
+    import traceback
+
+    if verbose:
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1] if frames else None
+    where = f' ({os.path.basename(last.filename)}:{last.lineno}, in {last.name})' if last else ''
+    hint = 'please report it' if verbose else 'run again with -v for the traceback, and please report it'
+    _say(f'internal error: {type(error).__name__}: {error}{where}; {hint}')
+
+
+def close_stdout() -> None:
+    """Nobody reads any more: what is still buffered goes nowhere, without a message at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,189 @@
+"""`configaudit check`: audit files and report."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import click
+
+from configaudit.audit import Result
+from configaudit.command.options import JUDGING, READING, config_of, options
+from configaudit.command.verdict import CLEAN, FINDINGS, LOST, Limits, audited, narrowed, status, without_known
+from configaudit.config import Config
+from configaudit.errors import UsageError
+from configaudit.report import REPORTERS, Options, render
+
+_FORMATS = tuple(REPORTERS)
+_REPORTING = (
+    click.option('-f', '--format', 'form', type=click.Choice(_FORMATS), default='text', show_default=True, help='How the report on standard output looks.'),
+    click.option('--output', multiple=True, metavar='FORMAT=FILE', help='Write a report to a file too: `sarif=out.sarif`. Repeatable.'),
+    click.option('--report-only', multiple=True, metavar='FILE', help='Audit everything, report and exit on these files only. Repeatable.'),
+    click.option('--color', type=click.Choice(['auto', 'always', 'never']), default='auto', show_default=True, help='auto: on a terminal, unless NO_COLOR is set.'),
+    click.option('-v', '--verbose', is_flag=True, help='Also what was read, skipped, suppressed and not assessed, and why.'),
+)
+_DECIDING = (
+    click.option('--fail-on', type=click.Choice(['error', 'warning', 'advice', 'never']), help='The least severity that makes the exit status 1. [default: warning]'),
+    click.option('--strict', is_flag=True, help='A rule for errors or warnings that could not be assessed counts like a finding.'),
+    click.option('--baseline', metavar='FILE', default='', help='Leave out the findings that this file knows (`configaudit baseline create`).'),
+    click.option('--no-ignores', is_flag=True, help='Honour no suppression: comments, annotations, ignores of the configuration, baseline.'),
+    click.option('--allow-empty', is_flag=True, help='Exit 0 instead of 4 when there is nothing to audit.'),
+)
+_FIXING = (
+    click.option('--fix', 'fixing', is_flag=True, help='Write the safe fixes into the files, then report what remains.'),
+    click.option('--unsafe-fixes', is_flag=True, help='With --fix or --diff: also fixes that are a trade-off.'),
+    click.option('--diff', 'diffing', is_flag=True, help='Print what --fix would change, and change nothing; exit 1 when it would.'),
+)
+
+
+@click.command(short_help='Audit files, folders or standard input.')
+@click.argument('paths', nargs=-1, metavar='[PATH]...')
+@options(_REPORTING, _DECIDING, _FIXING, JUDGING, READING)
+def command(paths: tuple[str, ...], **given: Any) -> int:
+    """Audit files, folders (default: the working directory) or standard input (`-`).
+
+    Everything that is named is judged together: the flags of an engine with its pod, its node, its proxy and its database.
+    Nothing is executed and no connection is opened.
+
+    \b
+    Exit status:
+      0  nothing at or above --fail-on was found
+      1  findings (with --diff: something would change)
+      2  wrong usage or configuration
+      3  something could not be audited
+      4  nothing to audit was found
+    """
+    asked = _asked(paths, given)
+    result = _report_part(audited(paths, asked.config, given['cache']), asked)
+    if given['diffing']:
+        return _show_diff(result, paths, asked, unsafe=given['unsafe_fixes'])
+    if given['fixing']:
+        _apply(result, unsafe=given['unsafe_fixes'], verbose=given['verbose'])
+        result = _report_part(audited(paths, asked.config, ''), asked)
+    if given['verbose']:
+        _tell_what_was_read(result, asked.config)
+    code = status(result, (*paths, *asked.only), asked.limits)
+    look = Options(color=_is_colored(given['color']), width=_width(), verbose=given['verbose'])
+    for form, file in asked.outputs:
+        _write(file, render(form, result, Options(verbose=given['verbose'])))
+    emit(render(given['form'], result, look))
+    return code
+
+
+class _Asked(NamedTuple):
+    config: Config
+    limits: Limits
+    outputs: tuple[tuple[str, str], ...]
+    baseline: str
+    only: tuple[str, ...]
+
+
+def _asked(paths: tuple[str, ...], given: dict[str, Any]) -> _Asked:
+    changes = given['fixing'] or given['diffing']
+    if given['unsafe_fixes'] and not changes:
+        raise UsageError('--unsafe-fixes goes with --fix or --diff')
+    if given['fixing'] and given['diffing']:
+        raise UsageError('--fix and --diff exclude each other')
+    if changes and '-' in paths:
+        raise UsageError('standard input cannot be changed: name the files')
+    config = config_of(given)._replace(ignores=not given['no_ignores'])
+    limits = Limits(given['fail_on'] or config.fail_on, given['strict'], given['allow_empty'])
+    known = given['baseline'] or config.baseline
+    return _Asked(config, limits, _outputs(given['output']), known if config.ignores else '', given['report_only'])
+
+
+def _outputs(given: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for text in given:
+        form, separator, file = text.partition('=')
+        if not separator or not file or form not in _FORMATS:
+            raise UsageError(f'--output: {text!r} is not FORMAT=FILE with a format of {", ".join(_FORMATS)}')
+        pairs.append((form, file))
+    return tuple(pairs)
+
+
+def _report_part(result: Result, asked: _Asked) -> Result:
+    """The result without what a baseline knows, and of the files that are to be reported."""
+    if asked.baseline:
+        result, stale = without_known(result, asked.baseline)
+        result = result._replace(stale=stale)
+        if stale:
+            say(f'{stale} findings of the baseline are gone: `configaudit baseline update` takes them out')
+    return narrowed(result, asked.only)
+
+
+def _show_diff(result: Result, paths: tuple[str, ...], asked: _Asked, *, unsafe: bool) -> int:
+    from configaudit.fix import diff
+
+    text = diff(result.findings, unsafe)
+    emit(text)
+    code = status(result, paths, asked.limits._replace(fail_on='never'))
+    return code if code == LOST else FINDINGS if text else CLEAN if result.components else code
+
+
+def _apply(result: Result, *, unsafe: bool, verbose: bool) -> None:
+    from configaudit.fix import apply_fixes
+    from configaudit.places import locate
+
+    done = apply_fixes(result.findings, unsafe)
+    say(f'fixed {len(done.applied)} findings in {len(done.files)} files, {len(done.refused)} left')
+    for finding, reason in done.refused if verbose else ():
+        at = locate(finding.place)
+        say(f'not fixed: {at.path}:{at.line}:{at.column} {finding.rule.id}: {reason}')
+
+
+def _tell_what_was_read(result: Result, config: Config) -> None:
+    say(f'configuration: {config.path or "none"}')
+    counts: dict[str, int] = {}
+    for component in result.components:
+        path = component.place.outermost().document.path
+        counts[path] = counts.get(path, 0) + 1
+    for path, count in sorted(counts.items()):
+        say(f'read {path}: {count} components')
+
+
+def say(message: str) -> None:
+    """A line for the person at the terminal, apart from the report."""
+    from configaudit.report.escape import visible
+
+    print(f'configaudit: {visible(message)}', file=sys.stderr)
+
+
+def emit(text: str) -> None:
+    """Print a report as UTF-8, whatever the locale; a reader that has gone away is no failure."""
+    from configaudit.cli import close_stdout
+
+    try:
+        sys.stdout.flush()
+        binary = getattr(sys.stdout, 'buffer', None)
+        if binary is None:
+            sys.stdout.write(text)
+        else:
+            binary.write(text.encode('utf-8', 'backslashreplace'))
+            binary.flush()
+    except BrokenPipeError:
+        close_stdout()
+
+
+def _write(path: str, text: str) -> None:
+    if path == '-':
+        emit(text)
+        return
+    try:
+        with open(path, 'w', encoding='utf-8', errors='backslashreplace', newline='\n') as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f'{path}: {error.strerror or error}') from None
+
+
+def _is_colored(wish: str) -> bool:
+    import os
+
+    if wish != 'auto':
+        return wish == 'always'
+    return not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb' and sys.stdout.isatty()
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100

@@ -1,0 +1,75 @@
+"""What an audit comes to: which findings count, and the exit status."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from configaudit import baseline
+from configaudit.audit import Result
+from configaudit.config import Config
+from configaudit.model import CONFIDENCES, SEVERITIES
+from configaudit.sources import shown
+
+CLEAN, FINDINGS, LOST, NOTHING = 0, 1, 3, 4
+
+
+class Limits(NamedTuple):
+    """What makes an audit fail."""
+
+    fail_on: str = 'warning'
+    strict: bool = False
+    """A rule of severity error or warning that could not be assessed counts like a finding."""
+    allow_empty: bool = False
+
+
+def audited(paths: Iterable[str], config: Config, cache: str) -> Result:
+    """The result of an audit, from the cache where nothing changed, without findings of too low confidence."""
+    from configaudit.audit import audit
+
+    wanted = tuple(paths) or ('.',)
+    if cache:
+        from configaudit.cache import cached
+
+        result = cached(cache, wanted, config)
+    else:
+        result = audit(wanted, config)
+    enough = CONFIDENCES[: CONFIDENCES.index(config.min_confidence) + 1]  # type: ignore[arg-type]
+    return result._replace(findings=tuple(item for item in result.findings if item.confidence in enough))
+
+
+def narrowed(result: Result, files: Iterable[str]) -> Result:
+    """The part of a result that concerns some files."""
+    names = {shown(name) for name in files}
+    if not names:
+        return result
+    return result._replace(
+        findings=tuple(item for item in result.findings if item.place.outermost().document.path in names),
+        not_assessed=tuple(item for item in result.not_assessed if item.component.place.outermost().document.path in names),
+        suppressed=tuple(item for item in result.suppressed if item.finding.place.outermost().document.path in names),
+        skipped=tuple(item for item in result.skipped if item.path in names),
+        errors=tuple(item for item in result.errors if item.path in names),
+    )
+
+
+def without_known(result: Result, path: str) -> tuple[Result, int]:
+    """A result without what a baseline knows, and how many of its entries are stale."""
+    parts = baseline.split(result.findings, baseline.read(path))
+    return result._replace(findings=parts.new, suppressed=(*result.suppressed, *parts.known)), parts.stale
+
+
+def status(result: Result, paths: Iterable[str], limits: Limits) -> int:
+    """The exit status of an audit: 3 beats 1 beats 4."""
+    named = {shown(path) for path in paths}
+    if any(error.fatal or (error.path in named and error.kind != 'template') for error in result.errors):
+        return LOST
+    if limits.fail_on != 'never' and _fails(result, limits):
+        return FINDINGS
+    if not result.components and not limits.allow_empty:
+        return NOTHING
+    return CLEAN
+
+
+def _fails(result: Result, limits: Limits) -> bool:
+    counted = SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1]  # type: ignore[arg-type]
+    if any(item.severity in counted for item in result.findings):
+        return True
+    return limits.strict and any(item.rule.severity != 'advice' for item in result.not_assessed)

@@ -1,0 +1,84 @@
+"""Database URLs: 'postgres://user:pw@host:5432/db?sslmode=require', 'jdbc:mysql://host/db', ADO.NET key=value strings."""
+
+import re
+from typing import NamedTuple
+
+from configaudit.extract.words import Word
+from configaudit.knowledge.pool_libraries import squash
+from configaudit.units import HOLE
+
+_PRODUCTS = {
+    'postgres': 'postgres', 'postgresql': 'postgres', 'ecto': 'postgres', 'mysql': 'mysql', 'mysql2': 'mysql', 'mariadb': 'mysql',
+    'sqlserver': 'mssql', 'mssql': 'mssql', 'trilogy': 'mysql',
+}  # fmt: skip
+_SCHEME = re.compile(r'(jdbc:)?([a-z0-9]+)(?:\+([a-z0-9_]+))?:(?:[a-z]+:)*//', re.IGNORECASE)
+_VARIABLE = re.compile(r'\$\{[^{}]*\}|\$\([^()]*\)|%\w')
+_ADO = re.compile(r'(?:^|;)\s*(host|server|data source|address|addr)\s*=\s*(?:tcp:)?([^;,:\\]*)', re.IGNORECASE)
+_ADO_USER = re.compile(r'(?:^|;)\s*(?:user id|uid|username|user|integrated security|trusted_connection|database|initial catalog)\s*=', re.IGNORECASE)
+
+
+class Dsn(NamedTuple):
+    """What a database URL says."""
+
+    word: Word
+    product: str
+    driver: str
+    """'asyncpg' of 'postgresql+asyncpg://', or ''."""
+    jdbc: bool
+    host: str
+    """The first host; '' when it is not known."""
+    parameters: dict[str, Word]
+    """By squashed name."""
+    open: bool
+    """Parameters may stand in a part that is not known."""
+    mariadb: bool = False
+
+
+def parse_dsn(word: Word) -> Dsn | None:
+    """The parts of a database URL; None when the word is none, or names a database that opens no connections (SQLite, H2)."""
+    text = _VARIABLE.sub(lambda found: HOLE * len(found[0]), word.value)
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return None
+    product = _PRODUCTS.get(scheme[2].lower())
+    if product is None:
+        return None
+    start = scheme.end()
+    separator = ';' if product == 'mssql' and scheme[1] else '?'
+    query_at = text.find(separator, start)
+    head = text[start : query_at if query_at >= 0 else len(text)]
+    authority = head.partition('/')[0] if '@' not in head else head[: head.rfind('@')] + head[head.rfind('@') :].partition('/')[0]
+    host = re.sub(r'^\w+\((.*?)\)?$', r'\1', authority.rpartition('@')[2]).split(',')[0]
+    host = host.partition(':')[0]
+    query = text[query_at + 1 :] if query_at >= 0 else ''
+    parameters = _parameters(word, query_at + 1, query, ';' if separator == ';' else '&') if query else {}
+    return Dsn(
+        word, product, (scheme[3] or '').lower(), bool(scheme[1]), '' if HOLE in host else host.lower(), parameters,
+        HOLE in re.sub(rf'=[^&;]*{HOLE}[^&;]*', '=', query) or (query_at < 0 and text.endswith(HOLE)),
+        scheme[2].lower() == 'mariadb',
+    )  # fmt: skip
+
+
+def _parameters(word: Word, start: int, query: str, separator: str) -> dict[str, Word]:
+    found: dict[str, Word] = {}
+    at = start
+    for pair in query.split(separator):
+        name, equals, value = pair.partition('=')
+        if equals:
+            begin = at + len(name) + 1
+            place = word.place.part(begin, begin + len(value)) if word.pure else word.place
+            reason = 'it is filled from a variable' if HOLE in value else ''
+            found[squash(name)] = Word(value, place, word.pure, reason, word.locked, word.use)
+        at += len(pair) + 1
+    return found
+
+
+def parse_ado(word: Word) -> Dsn | None:
+    """An ADO.NET connection string: 'Host=db;Database=x;Username=y;Maximum Pool Size=50'."""
+    server = _ADO.search(word.value)
+    if server is None or _ADO_USER.search(word.value) is None or 'AccountEndpoint' in word.value:
+        return None
+    product = 'postgres' if server[1].lower() == 'host' else 'mssql' if re.search(r'data source|initial catalog|trusted', word.value, re.IGNORECASE) else ''
+    host = server[2].strip().lower()
+    parameters = _parameters(word, 0, word.value, ';')
+    return Dsn(word, product, 'ado', False, '' if HOLE in host or '$' in host else host, parameters, word.value.endswith(HOLE))

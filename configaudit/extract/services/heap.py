@@ -1,0 +1,56 @@
+"""Heaps that a runtime manages itself, set apart from the container's limit: the JVM's -Xmx, Node's old space."""
+
+import re
+from collections.abc import Iterator
+
+from configaudit.extract.commands import Invocation
+from configaudit.extract.environment import Stores, environment_of
+from configaudit.extract.process import Process
+from configaudit.extract.words import Word
+from configaudit.knowledge.service_kinds import HEAP
+from configaudit.model import Component, Peers, Setting, Slot
+
+_JAVA = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', 'JAVA_OPTS', 'JVM_OPTS', '_JAVA_OPTIONS', 'ES_JAVA_OPTS', 'KAFKA_HEAP_OPTS', 'CATALINA_OPTS')
+_XMX = re.compile(r'(?:^|\s)-Xmx(\d+)([kKmMgGtT]?)(?=\s|$)')
+_OLD_SPACE = re.compile(r'(?:^|\s)--max[-_]old[-_]space[-_]size=(\d+)(?=\s|$)')
+
+
+def heaps(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+    """The heap sizes that a container's environment or command line sets."""
+    carrier = process.component
+    if 'memory_limit' not in carrier.kind.settings:
+        return []
+    found = list(_found(process, invocations, stores))
+    components = []
+    for runtime, heap in found[-1:]:
+        settings = {'runtime': Setting('runtime', runtime, heap.place), 'heap': heap, 'memory_limit': carrier['memory_limit']}
+        component = Component(
+            HEAP, carrier.name, f'{carrier.identity}/heap', carrier.place, settings, partial=process.partial, scope=carrier.scope
+        )
+        component.annotations = carrier.annotations
+        component.peer_map['carrier'] = Peers.of([carrier], True)
+        components.append(component)
+    return components
+
+
+def _found(process: Process, invocations: list[Invocation], stores: Stores) -> Iterator[tuple[str, Setting]]:
+    environment = invocations[0].environment if invocations else environment_of(process, stores)
+    for name, word in environment.items():
+        if name in _JAVA or name == 'NODE_OPTIONS':
+            yield from _sizes('JVM' if name in _JAVA else 'Node.js', word)
+    for invocation in invocations:
+        for word in invocation.argv or invocation.arguments:
+            if word.value.startswith('-Xmx'):
+                yield from _sizes('JVM', word)
+            elif word.value.startswith(('--max-old-space-size=', '--max_old_space_size=')):
+                yield from _sizes('Node.js', word)
+
+
+def _sizes(runtime: str, word: Word) -> Iterator[tuple[str, Setting]]:
+    matches = list((_XMX if runtime == 'JVM' else _OLD_SPACE).finditer(word.value))
+    for match in matches[-1:]:
+        scale = 1024 ** ' kmgt'.index(match[2].lower() or ' ') if runtime == 'JVM' else 2**20
+        size = int(match[1]) * scale
+        start, end = match.start(1), match.end()
+        place = word.place.part(start, end) if word.pure else word.place
+        yield runtime, Setting('heap', size, place, slot=Slot('argument', place) if word.pure else None, locked=word.locked, unit='bytes')

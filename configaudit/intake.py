@@ -1,0 +1,117 @@
+"""Reading: every file of a run to the documents in it, each by the reader it belongs to. One bad file never hides another."""
+
+import os.path
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from configaudit import sources
+from configaudit.config import Config
+from configaudit.extract import read_document
+from configaudit.extract.charts import Charts, rendered_from
+from configaudit.extract.kustomize import NAMES, Kustomize
+from configaudit.extract.process import Nested, Reading, nothing
+from configaudit.model import Error, Skipped
+from configaudit.parse import Parsed, Unread, documents, nested_documents
+from configaudit.parse.formats import is_wanted
+from configaudit.suppression_marks import TRACE
+
+MAX_NESTING = 3
+
+
+class Intake(NamedTuple):
+    """What reading the files gave."""
+
+    reading: Reading
+    skipped: list[Skipped]
+    errors: list[Error]
+    files: int
+    rendered: dict[str, str]
+    """Of rendered charts: path and line of a document -> the template that wrote it."""
+    marked: dict[str, bytes]
+    """Files with a word addressed to this program."""
+
+
+def read_files(paths: Sequence[str], config: Config) -> Intake:
+    """Read files, folders and standard input."""
+    intake = Intake(nothing(), [], [], 0, {}, {})
+    found = sorted(
+        sources.discover(paths, config.exclude, intake.skipped, intake.errors, is_wanted, config.stdin_name),
+        key=lambda source: source.path,
+    )
+    real = {os.path.normpath(source.path): source for source in found}
+    kustomize = Kustomize(lambda path: _read(real[path], config) if path in real else ())
+    charts = Charts(config.values)
+    for source in found:
+        if source.path.rpartition('/')[2] in NAMES:
+            kustomize.learn(os.path.normpath(source.path))
+    for source in found:
+        _take(source, config, intake, kustomize, charts)
+    for item, partial in kustomize.results():
+        _keep(item, partial, intake)
+    _open_nested(intake)
+    return intake._replace(files=len(found))
+
+
+def _read(source: sources.Source, config: Config, marked: dict[str, bytes] | None = None) -> Iterator[Parsed | Error | Unread]:
+    try:
+        data = sources.read(source)
+    except OSError as error:
+        yield Error(source.path, 0, 0, 'unreadable', error.strerror or str(error))
+        return
+    if len(data) > sources.MAX_BYTES:
+        yield Error(source.path, 0, 0, 'limit', f'file over {sources.MAX_BYTES >> 20} MiB')
+        return
+    if marked is not None and TRACE in data:
+        marked[source.path] = data
+    yield from documents(source.path, data, gate=config.gate)
+
+
+def _take(source: sources.Source, config: Config, intake: Intake, kustomize: Kustomize, charts: Charts) -> None:
+    before = len(intake.errors)
+    used = False
+    for item in _read(source, config, intake.marked):
+        if isinstance(item, Error):
+            intake.errors.append(item)
+        elif isinstance(item, Unread):
+            intake.skipped.append(Skipped(item.path, item.reason))
+        else:
+            _prepare(item, intake, charts)
+            used = kustomize.takes(item) or _keep(item, '', intake) or used
+    if source.named and not used and before == len(intake.errors):
+        intake.skipped.append(Skipped(source.path, 'holds no configuration that is read'))
+
+
+def _prepare(item: Parsed, intake: Intake, charts: Charts) -> None:
+    """What a chart adds to a document: values beside a template, or the template that rendered it."""
+    document = item.document
+    if document.template is not None:
+        document.values = charts.values_for(document.path)
+    elif b'# Source: ' in document.data[:4096]:
+        template = rendered_from(document.data)
+        if template:
+            document.note = f'rendered from {template}'
+            intake.rendered[f'{document.path}:{document.line}'] = template
+
+
+def _keep(item: Parsed, partial: str, intake: Intake) -> bool:
+    reading = read_document(item.document, item.root, item.duplicates, partial)
+    if reading is None:
+        return False
+    intake.reading.add(reading)
+    return True
+
+
+def _open_nested(intake: Intake) -> None:
+    """Files inside ConfigMaps and the like, and files inside those."""
+    waiting: Iterable[Nested] = list(intake.reading.nested)
+    for _ in range(MAX_NESTING):
+        intake.reading.nested.clear()
+        for nested in waiting:
+            for item in nested_documents(nested.name, nested.word.value, nested.word.place):
+                if isinstance(item, Error):
+                    intake.errors.append(item)
+                else:
+                    _keep(item, '', intake)
+        waiting = list(intake.reading.nested)
+        if not waiting:
+            return

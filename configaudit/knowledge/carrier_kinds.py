@@ -1,0 +1,148 @@
+"""Kinds of what starts processes outside Kubernetes: compose services, docker run, Dockerfiles, units, commands."""
+
+import re
+
+from configaudit.knowledge.images import identify
+from configaudit.knowledge.kinds import declare
+from configaudit.model import Kind, SettingSpec
+
+DOCKER = 'docker run reference'
+SYSTEMD = 'systemd.exec(5), systemd.service(5)'
+SHM_DEFAULT = 64 * 2**20
+"""Bytes of /dev/shm in a container nobody configures (docker run reference, --shm-size)."""
+
+
+def _spec(
+    unit: str = '', path: str = '', default: object = None, source: str = '', *, raise_only: bool = False
+) -> SettingSpec:
+    return SettingSpec(unit, default, tuple(path.split('.')) if path else (), raise_only, source)
+
+
+_CONTAINER: dict[str, SettingSpec] = {
+    'image': _spec('text', 'image'),
+    'role': _spec(default=''),
+    'gpus': _spec(default=()),
+    'mounts': _spec(default={}),
+    'ports': _spec(default=()),
+    'env': _spec(default={}),
+    'words': _spec(default=()),
+}
+"""`role`: see `role_of`. `gpus`: device ids, ('all',), or () when none is reserved. `ports`: Published values.
+`mounts`: path in the container -> source. `words`: entry point and arguments as text."""
+
+COMPOSE_SERVICE = declare(Kind('compose-service', ('image-user',), {
+    **_CONTAINER,
+    'build': _spec(),
+    'nofile': _spec('count', 'ulimits.nofile', raise_only=True),
+    'nofile_soft': _spec('count', 'ulimits.nofile.soft', raise_only=True),
+    'nofile_hard': _spec('count', 'ulimits.nofile.hard', raise_only=True),
+    'shm_size': _spec('size', 'shm_size', SHM_DEFAULT, DOCKER),
+    'ipc': _spec('text', 'ipc', 'private', DOCKER),
+    'runtime': _spec('text', 'runtime'),
+    'restart': _spec('text', 'restart', 'no', 'Compose file reference, restart'),
+    'restart_policy': _spec('', 'deploy.restart_policy'),
+    'memory_limit': _spec('size', 'mem_limit', raise_only=True),
+    'deploy_memory': _spec('size', 'deploy.resources.limits.memory', raise_only=True),
+    'grace_s': _spec('s', 'stop_grace_period', 10, 'Compose file reference, stop_grace_period'),
+    'healthcheck': _spec('', 'healthcheck'),
+    'healthcheck_test': _spec('', 'healthcheck.test'),
+    'healthcheck_off': _spec('bool', 'healthcheck.disable', False),
+    'start_period_s': _spec('s', 'healthcheck.start_period', 0, 'Dockerfile reference, HEALTHCHECK'),
+    'interval_s': _spec('s', 'healthcheck.interval', 30, 'Dockerfile reference, HEALTHCHECK'),
+    'timeout_s': _spec('s', 'healthcheck.timeout', 30, 'Dockerfile reference, HEALTHCHECK'),
+    'retries': _spec('count', 'healthcheck.retries', 3, 'Dockerfile reference, HEALTHCHECK'),
+    'profiles': _spec(default=()),
+    'waited_for': _spec(default=()),
+}))  # fmt: skip
+"""`waited_for`: names of services with `depends_on: condition: service_healthy` on this one."""
+
+DOCKER_RUN = declare(Kind('docker-run', ('image-user',), {
+    **_CONTAINER,
+    'nofile': _spec('count', raise_only=True),
+    'shm_size': _spec('size', default=SHM_DEFAULT, source=DOCKER),
+    'ipc': _spec('text', default='private', source=DOCKER),
+    'runtime': _spec('text'),
+    'restart': _spec('text', default='no', source=DOCKER),
+    'memory_limit': _spec('size', raise_only=True),
+    'cpus': _spec('cores', raise_only=True),
+    'detached': _spec(default=False),
+}))  # fmt: skip
+
+DOCKERFILE = declare(Kind('dockerfile', ('image-user',), {
+    'image': _spec('text'),
+    'healthcheck': _spec(),
+    'user': _spec('text'),
+    'env': _spec(default={}),
+}))  # fmt: skip
+
+UNIT = declare(Kind('unit', (), {
+    'runs': _spec(default=''),
+    'program': _spec('text'),
+    'nofile': _spec('count', 'Service.LimitNOFILE', raise_only=True),
+    'nofile_hard': _spec('count', raise_only=True),
+    'tasks_max': _spec('text', 'Service.TasksMax', raise_only=True),
+    'restart': _spec('text', 'Service.Restart', 'no', SYSTEMD),
+    'type': _spec('text', 'Service.Type', 'simple', SYSTEMD),
+    'stop_timeout_s': _spec('s', 'Service.TimeoutStopSec', 90, SYSTEMD),
+    'user': _spec('text', 'Service.User'),
+    'env': _spec(default={}),
+    'inline_comments': _spec(default=()),
+}))  # fmt: skip
+"""`nofile` is the soft limit; both are `math.inf` for infinity. `inline_comments`: InlineComment values."""
+
+COMMAND = declare(Kind('command', (), {
+    'nofile': _spec('count'),
+    'background': _spec(default=False),
+    'conditional': _spec(default=False),
+    'gpus': _spec(default=('all',)),
+}))  # fmt: skip
+"""A command of a shell script that starts a server."""
+
+_RUNTIMES = frozenset(('containerd', 'dockerd', 'crio', 'cri-o', 'cri-dockerd', 'kubelet', 'podman', 'k3s', 'rke2', 'buildkitd'))
+_PROXIES = re.compile(r'nginx(-.*)?|openresty|angie|haproxy(-.*)?|envoy(-.*)?|apisix|kong(-gateway)?|httpd|pgbouncer|squid')
+_GO = re.compile(r'traefik|caddy(-.*)?|ollama|prometheus|grafana|alertmanager|minio|etcd|nats|loki|tempo|jaeger.*|otel.*|bifrost')
+_REDIS = re.compile(r'redis(-stack(-server)?)?|valkey|keydb')
+_GATEWAY_NAME = re.compile(r'(.*[-_])?(gateway|ingress|load-?balancer|reverse-?proxy|lb)([-_].*)?')
+_PYTHON_SERVERS = frozenset(('uvicorn', 'gunicorn', 'hypercorn', 'granian', 'daphne', 'litellm'))
+_ENGINE_WORDS = re.compile(
+    r'\bvllm serve\b|vllm\.entrypoints|sglang[. ](?:launch_server|serve|bench_serving)?|text-generation-launcher'
+    r'|\btritonserver\b|\btrtllm-serve\b|\bllama-server\b|\blmdeploy serve\b|\btorchserve\b|tensorflow_model_server'
+    r'|\bollama serve\b|text-embeddings-router'
+)
+_NOT_A_SERVER = re.compile(r'(?:\S*/)?(bash|sh|sleep|tail|python3?|pytest|true|echo|cat|make|pip|uv)( |$)')
+
+
+def role_of(name: str, image: str, command: str) -> str:
+    """What a service is, from its name, image and command line.
+
+    'engine', 'proxy' (does not raise its own open-file limit), 'gateway' (by its name only), 'python' (a Python web
+    server), 'go' (raises its limit itself), 'redis', or '' when nothing says.
+    """
+    if _ENGINE_WORDS.search(command):
+        return 'engine'
+    found = identify(image)
+    base = found.repository.rpartition('/')[2].lower()
+    if found.engine and found.engine != 'kserve' and not _NOT_A_SERVER.match(command):
+        return 'engine'
+    for pattern, role in ((_REDIS, 'redis'), (_PROXIES, 'proxy'), (_GO, 'go')):
+        if pattern.fullmatch(base):
+            return role
+    words = command.split()
+    if any(word.rpartition('/')[2] in _PYTHON_SERVERS for word in words[:6]) or base in ('litellm', 'uvicorn-gunicorn-fastapi'):
+        return 'python'
+    return 'gateway' if _GATEWAY_NAME.fullmatch(name.lower()) or _GATEWAY_NAME.fullmatch(base) else ''
+
+
+def program_role(program: str, command: str) -> str:
+    """What a unit runs: 'container-runtime', 'engine', 'proxy', else the program's own name."""
+    base = program.rpartition('/')[2]
+    if base in _RUNTIMES:
+        return 'container-runtime'
+    if _ENGINE_WORDS.search(command):
+        return 'engine'
+    return 'proxy' if _PROXIES.fullmatch(base) else base
+
+
+def starts_engine(command: str) -> bool:
+    """Whether a command line names an inference server's program."""
+    return _ENGINE_WORDS.search(command) is not None

@@ -1,0 +1,38 @@
+"""How many tokens of KV cache fit beside a model's weights.
+
+vLLM profiles a run at start and gives the cache what is left of its share of the GPU (vllm/v1/worker/gpu_worker.py,
+determine_available_memory); the estimate here leaves out the activations but for a fixed reserve.
+"""
+
+from typing import NamedTuple
+
+from configaudit.knowledge.models import Model, lookup, weight_bytes
+
+GIB = 2.0**30
+RESERVE_GIB = 2.0
+"""A GPU's activations, CUDA graphs and context: 1 to 4 GiB in practice, taken low so that the cache is not understated."""
+
+
+class Budget(NamedTuple):
+    """Memory in GiB over all GPUs of one replica, and the tokens that fit (0 when not even the weights do)."""
+
+    total: float
+    weights: float
+    cache: float
+    tokens: int
+    model: Model
+
+
+def kv_budget(
+    model_id: str, gpu_memory_gib: float, gpus: int, share: float, *, quantization: str = '', dtype: str = 'auto', cache_bytes: float = 2.0
+) -> Budget | None:
+    """The budget of a well-known model; None for one whose shape is not known. `cache_bytes`: of one cached number."""
+    model = lookup(model_id)
+    weights = weight_bytes(model_id, quantization, dtype)
+    if model is None or weights is None:
+        return None
+    total = gpu_memory_gib * gpus * share
+    cache = total - weights / GIB - RESERVE_GIB * gpus
+    copies = max(gpus / model.kv_heads, 1) if not model.mla else gpus
+    tokens = int(max(cache, 0) * GIB / (model.kv_bytes_per_token(cache_bytes) * copies))
+    return Budget(total, weights / GIB, cache, tokens, model)

@@ -1,0 +1,81 @@
+"""Kinds of what stands around an engine: connection pools, database servers, language runtimes, gRPC ends.
+
+Durations are in seconds whatever a file writes; a Setting's `unit` says what the file writes ('ms', 's').
+No limit is `math.inf`.
+"""
+
+import math
+
+from configaudit.knowledge.kinds import declare
+from configaudit.model import Kind, SettingSpec
+
+POOL = declare(Kind('pool', ('bounded-pool',), {
+    'product': SettingSpec('text'),
+    'host': SettingSpec('text'),
+    'library': SettingSpec('text'),
+    'url': SettingSpec('text'),
+    'max_open': SettingSpec('count', raise_only=False),
+    'overflow': SettingSpec('count', 0),
+    'max_idle': SettingSpec('count'),
+    'min_idle': SettingSpec('count'),
+    'max_lifetime_s': SettingSpec('s'),
+    'idle_timeout_s': SettingSpec('s'),
+    'keepalive_s': SettingSpec('s'),
+    'wait_timeout_s': SettingSpec('s'),
+    'connect_timeout_s': SettingSpec('s'),
+    'socket_timeout_s': SettingSpec('s'),
+    'test_on_borrow': SettingSpec('bool', False),
+    'test_while_idle': SettingSpec('bool', False),
+    'processes': SettingSpec('count', 1),
+    'pods': SettingSpec('count'),
+    'serves': SettingSpec('bool', True),
+}))  # fmt: skip
+
+DATABASE = declare(Kind('database', (), {
+    'product': SettingSpec('text'),
+    'names': SettingSpec(default=()),
+    'max_connections': SettingSpec('count', raise_only=True),
+    'reserved': SettingSpec('count', 0),
+    'wait_timeout_s': SettingSpec('s', math.inf),
+}))  # fmt: skip
+
+_LIMITS = {'cpu_limit': SettingSpec('cores', raise_only=True), 'memory_limit': SettingSpec('bytes', raise_only=True)}
+
+GO_RUNTIME = declare(Kind('go-runtime', (), {
+    **_LIMITS,
+    'gomaxprocs': SettingSpec('count'),
+    'gomaxprocs_from': SettingSpec('text'),
+    'gomemlimit': SettingSpec('bytes'),
+    'gomemlimit_text': SettingSpec('text'),
+    'gogc': SettingSpec('text'),
+    'go_version': SettingSpec('text'),
+    'follows_quota': SettingSpec('bool', False),
+}))  # fmt: skip
+
+HEAP = declare(Kind('managed-heap', (), {
+    **_LIMITS,
+    'runtime': SettingSpec('text'),
+    'heap': SettingSpec('bytes'),
+}))  # fmt: skip
+
+GRPC_CLIENT = declare(Kind('grpc-client', (), {
+    'target': SettingSpec('text'),
+    'time_s': SettingSpec('s', math.inf),
+    'timeout_s': SettingSpec('s', 20),
+    'permit_without_stream': SettingSpec('bool', False),
+}))  # fmt: skip
+
+GRPC_SERVER = declare(Kind('grpc-server', (), {
+    'names': SettingSpec(default=()),
+    'min_time_s': SettingSpec('s', 300, source='gRPC A8: servers allow a ping every 5 minutes'),
+    'permit_without_stream': SettingSpec('bool', False, source='gRPC A8'),
+    'max_ping_strikes': SettingSpec('count', 2),
+    'time_s': SettingSpec('s', 7200),
+    'timeout_s': SettingSpec('s', 20),
+    'max_connection_age_s': SettingSpec('s', math.inf),
+    'max_connection_age_grace_s': SettingSpec('s', math.inf),
+}))  # fmt: skip
+
+GRPC_ENVIRONMENT = declare(Kind('grpc-environment', (), {
+    'unread': SettingSpec(default=()),
+}))  # fmt: skip

@@ -1,0 +1,65 @@
+"""Markdown for pull request comments and job summaries: a table for every file."""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from configaudit.audit import Result
+from configaudit.report import Options
+from configaudit.report.document import errors, findings, locator, summary
+from configaudit.report.escape import visible
+from configaudit.report.wording import headline
+
+_MARKUP = re.compile(r'[\\`*\[\]<>#|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.', re.IGNORECASE)
+"""Emphasis, code, links, HTML, entities, mathematics, table cells, and what turns bare addresses into links."""
+_MENTION = re.compile(r'@(?=\w)')
+
+
+def render(result: Result, options: Options) -> str:
+    """The report as GitHub flavoured Markdown."""
+    counts = summary(result)
+    parts = ['## Configuration audit', headline(counts)]
+    for path, group in groupby(findings(result, locator()), lambda item: str(item['location']['path'])):
+        parts += [f'### {_safe(path)}', _table(('Severity', 'Place', 'Rule', 'Finding'), map(_row, group))]
+    if result.errors:
+        rows = ((_place(item), _safe(item['kind']), _safe(item['message'])) for item in errors(result))
+        parts += ['### Not audited', _table(('Place', 'Kind', 'Reason'), rows)]
+    if result.not_assessed:
+        parts += ['### Not assessed', _table(('Rule', 'Times', 'Reasons'), map(_not_assessed, counts['not_assessed_by_rule']))]
+    return '\n\n'.join(parts) + '\n'
+
+
+def _row(item: dict[str, Any]) -> tuple[str, ...]:
+    at = item['location']
+    return f'**{item["severity"]}**', f'{at["line"]}:{at["column"]}', _safe(item['rule']), '<br>'.join(_words(item))
+
+
+def _words(item: dict[str, Any]) -> Iterator[str]:
+    yield _safe(item['message'])
+    for near in item['related']:
+        yield f'see {_place(near["location"])} {_safe(near["message"])}'
+    if item['effect']:
+        yield f'effect: {_safe(item["effect"])}'
+    if item['side_effect']:
+        yield f'side effect: {_safe(item["side_effect"])}'
+    if item['fix']:
+        yield f'fix: {_safe(item["fix"]["description"])}'
+
+
+def _not_assessed(item: dict[str, Any]) -> tuple[str, ...]:
+    return _safe(item['rule']), str(item['count']), '<br>'.join(f'{_safe(reason)} ({count})' for reason, count in item['reasons'].items())
+
+
+def _place(item: dict[str, Any]) -> str:
+    return _safe(f'{item["path"]}:{item["line"]}:{item["column"]}')
+
+
+def _table(heads: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = [f'| {" | ".join(heads)} |', '|' + ' --- |' * len(heads)]
+    return '\n'.join([*lines, *(f'| {" | ".join(row)} |' for row in rows)])
+
+
+def _safe(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, HTML, link, autolink or mention survives."""
+    return _MENTION.sub('@<!-- -->', _MARKUP.sub(r'\\\g<0>', visible(text)))

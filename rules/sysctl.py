@@ -1,0 +1,208 @@
+"""Rules for kernel parameters on hosts: bounds from the table, and what a file says about itself."""
+
+from collections.abc import Iterator
+
+from configaudit.knowledge import sysctls
+from configaudit.knowledge.sysctls import Bound
+from configaudit.model import (
+    Change,
+    Component,
+    Fix,
+    NotApplicable,
+    Problem,
+    Rule,
+    Setting,
+    Severity,
+    Slot,
+    Unknown,
+    rule,
+)
+
+RESERVED = 'net.ipv4.ip_local_reserved_ports'
+PORT_RANGE = 'net.ipv4.ip_local_port_range'
+
+
+def _bounded(row: Bound) -> Rule:
+    """The rule of one row."""
+
+    def judge(entry: Component, *, limit: int = row.limit) -> Iterator[Problem]:
+        _demand(entry, row.keys)
+        if row.elsewhere == '' and not entry['node'].value:
+            raise NotApplicable('nothing shows that this host is a Kubernetes node')
+        value = _whole(entry['value'])
+        if {'below': value < limit, 'is': value == limit, 'not': value != limit}[row.relation]:
+            yield Problem(
+                entry['value'],
+                row.message,
+                limit=limit,
+                fix=_remedy(row, entry, limit),
+                severity=_severity(row, entry, value),
+            )
+
+    judge.__doc__ = row.why
+    return rule(row.rule, on='sysctl', severity=row.severity, source=row.source, checklist=row.checklist or ())(judge)
+
+
+def _demand(entry: Component, keys: tuple[str, ...]) -> None:
+    """Only a value that takes effect is judged: of these keys, not set again below, and not one that a pod is refused."""
+    if entry.name not in keys:
+        raise NotApplicable(f'it is not one of {", ".join(keys)}')
+    if entry['scope'].value == 'pod' and not entry.name.startswith('net.'):
+        raise NotApplicable('a pod cannot set it')
+    if entry['form'].value == 'file' and _later(entry):
+        raise NotApplicable('it is set again further down')
+
+
+def _later(entry: Component) -> list[Component]:
+    """The assignments of the same key below this one."""
+    return [
+        other
+        for other in entry.peers('sysctl')
+        if other.name == entry.name and other.place.start > entry.place.start
+    ]
+
+
+def _whole(setting: Setting) -> int:
+    """A parameter's value as a number."""
+    if not isinstance(setting.value, int):
+        raise Unknown(f'{setting.value!r} is not a whole number')
+    return setting.value
+
+
+def _remedy(row: Bound, entry: Component, limit: int) -> Fix | None:
+    """Deleting needs a line of a file; a command can only be given a better value."""
+    value = entry['value']
+    if row.remedy == 'delete' and entry['form'].value == 'file':
+        return value.remove(safe=row.rule == 'sysctl-tw-recycle', description='the default of the kernel holds again')
+    if isinstance(row.remedy, int):
+        return value.set(max(row.remedy, limit))
+    return value.set(limit) if row.relation == 'below' else None
+
+
+def _severity(row: Bound, entry: Component, value: int) -> Severity | None:
+    if row.mild is not None and value >= row.mild:
+        return 'advice'
+    return row.elsewhere if row.elsewhere and not entry['node'].value else None
+
+
+BOUNDED = [_bounded(row) for row in sysctls.BOUNDS]
+
+
+def _ports(entry: Component) -> tuple[int, int]:
+    """Both ends of a local port range."""
+    _demand(entry, (PORT_RANGE,))
+    words = str(entry['value'].value).split()
+    if len(words) != 2 or not all(word.isdigit() for word in words):
+        raise Unknown(f'{entry["value"].value!r} is not a pair of ports')
+    return int(words[0]), int(words[1])
+
+
+@rule(
+    'sysctl-port-range-narrow', on='sysctl', severity='warning',
+    source='Linux Documentation/networking/ip-sysctl.rst, ip_local_port_range: default 32768 60999',
+)  # fmt: skip
+def port_range_narrow(entry: Component, *, limit: int = 16384) -> Iterator[Problem]:
+    """A narrow port range runs out of local ports: new connections to one backend fail.
+
+    The range bounds the connections from one address to one destination address and port, those in TIME_WAIT
+    included. The kernel's own range has 28232 ports.
+    """
+    low, high = _ports(entry)
+    count = high - low + 1
+    if count < limit:
+        wide = f'{min(low, 32768)} {max(high, 60999)}'
+        yield Problem(
+            entry['value'],
+            '{low} to {high} are {count} ports, under {limit}',
+            low=low,
+            high=high,
+            count=count,
+            limit=limit,
+            fix=entry['value'].set(wide),
+        )
+
+
+@rule(
+    'sysctl-port-range-over-node-ports', on='sysctl', severity='warning',
+    source='Kubernetes documentation, ports and protocols; Amazon EKS nodes reserve their ports the same way',
+)  # fmt: skip
+def port_range_over_node_ports(entry: Component) -> Iterator[Problem]:
+    """An outgoing connection can sit on a port that kubelet, kube-proxy or a NodePort needs.
+
+    kubelet then fails to restart with "address already in use". Keep the wide range and reserve the ports with
+    net.ipv4.ip_local_reserved_ports. Only judged where the file shows that the host is a Kubernetes node. A range
+    that meets only NodePorts is advice: recent kube-proxy versions do not open them.
+    """
+    if not entry['node'].value or entry['form'].value != 'file':
+        raise NotApplicable('nothing shows that this host is a Kubernetes node')
+    low, high = _ports(entry)
+    met = [(first, last) for first, last in sysctls.KUBERNETES_PORTS if low <= last and first <= high]
+    if not met or any(other.name == RESERVED for other in entry.peers('sysctl')):
+        return
+    ports = ','.join(str(first) if first == last else f'{first}-{last}' for first, last in met)
+    slot = Slot('sysctl', entry['value'].place, (RESERVED,))
+    yield Problem(
+        entry['value'], 'local ports {low} to {high} include {ports} of Kubernetes, and {reserved} does not keep them free',
+        low=low, high=high, ports=ports, reserved=RESERVED, fix=Fix((Change(slot, ports, RESERVED),)),
+        severity=None if len(met) > 1 else 'advice',
+    )  # fmt: skip
+
+
+@rule(
+    'sysctl-swappiness-high',
+    on='sysctl',
+    severity='advice',
+    source='Linux admin-guide/sysctl/vm.rst, swappiness: default 60; tuned profiles set 10',
+)
+def swappiness_high(entry: Component, *, limit: int = 60) -> Iterator[Problem]:
+    """A high swappiness moves memory of the service to disk to make room for page cache.
+
+    Values over 100 are meant for swap in memory (zram, zswap) and are not judged.
+    """
+    _demand(entry, ('vm.swappiness',))
+    value = _whole(entry['value'])
+    if limit < value <= 100:
+        yield Problem(
+            entry['value'],
+            'swappiness {value} is over the default of {limit}: with swap on disk, memory of the service is paged out sooner',
+            limit=limit,
+        )
+
+
+@rule(
+    'sysctl-duplicate', on='sysctl', severity='advice', source='sysctl.d(5), sysctl.conf(5): the later assignment wins'
+)
+def duplicate(entry: Component) -> Iterator[Problem]:
+    """A key that is set twice in one file holds its last value: whoever edits the first line changes nothing."""
+    if entry['form'].value != 'file':
+        raise NotApplicable('a command runs in order')
+    later = _later(entry)
+    if later and later[-1]['value'].value != entry['value'].value:
+        last = later[-1]['value']
+        yield Problem(
+            entry['value'], '{name} = {value} has no effect: it is set to {last} further down', name=entry.name, last=last.value,
+            see=[('this one holds', last)], fix=entry['value'].remove(safe=True),
+        )  # fmt: skip
+
+
+@rule(
+    'sysctl-not-reaching-pods', on='sysctl', severity='advice', confidence='medium',
+    source='measured on Linux 6.18: value set on the host, read in a new network namespace; Kubernetes documentation, sysctl-cluster',
+)  # fmt: skip
+def not_reaching_pods(entry: Component) -> Iterator[Problem]:
+    """A pod's network namespace starts from the kernel's defaults: these values of the host do not reach it.
+
+    They hold for kubelet and for pods with hostNetwork. For a pod set securityContext.sysctls (some keys need
+    allowedUnsafeSysctls of the kubelet). One finding for a file, at the first such key; only where the file shows
+    that the host is a Kubernetes node.
+    """
+    if not entry['node'].value or entry['form'].value != 'file':
+        raise NotApplicable('nothing shows that this host is a Kubernetes node')
+    fresh = [other for other in entry.peers('sysctl') if other.name in sysctls.FRESH_IN_PODS]
+    if fresh and fresh[0] is entry:
+        others = len({other.name for other in fresh}) - 1
+        more = f' (and {others} more here)' if others else ''
+        yield Problem(
+            entry['name'], '{value}{more} holds for the host and hostNetwork only: every other pod starts from the default of the kernel',
+            more=more, see=[('the same', other['name']) for other in fresh[1:]],
+        )  # fmt: skip

@@ -1,0 +1,187 @@
+"""Rules for how a vLLM engine schedules and serves: context length, prefill, caching, logs, the model itself."""
+
+from collections.abc import Iterator
+
+from configaudit.knowledge.models import lookup
+from configaudit.knowledge.versions import release as version_of
+from configaudit.knowledge.vllm import chunked_prefill_forced
+from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Slot, rule
+
+from .vllm import DOCS, budget_of, generates, release
+
+BUILT_IN = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'LeaderWorkerSet')
+
+
+@rule('vllm-max-model-len-unset', on='vllm', severity='warning', source='vllm#2418; vllm/v1/core/kv_cache_utils.py')
+def max_model_len_unset(engine: Component, *, short: int = 16384) -> Iterator[Problem]:
+    """The context length comes from the model's configuration, often 131072: one request may then fill the KV cache.
+
+    vLLM stops at start when not even one sequence of that length fits ("max seq len is larger than the maximum number of tokens that
+    can be stored in KV cache"). It is a warning when the arithmetic shows that, advice otherwise. Models whose own context is at most
+    `short` tokens are left alone.
+    """
+    generates(engine)
+    length, model = engine['max_model_len'], lookup(str(engine['model'].known_value or ''))
+    if length.is_set or (model is not None and model.context <= short):
+        return
+    gpu = engine['gpu'].known_value
+    budget = budget_of(engine, gpu.memory_gib) if gpu is not None else None  # type: ignore[attr-defined]
+    if model is not None and budget is not None and budget.tokens < model.context:
+        message = '--max-model-len is not set: the model takes {context} tokens, beside {weights} GiB of weights the KV cache holds about {tokens}: the engine stops at start'
+        yield Problem(length, message, context=model.context, weights=budget.weights, tokens=budget.tokens, fix=length.set(8192))
+    elif model is not None:
+        yield Problem(length, '--max-model-len is not set: one request may take {context} tokens of KV cache', context=model.context, severity='advice')
+    else:
+        yield Problem(length, '--max-model-len is not set: the model decides, often 131072 tokens for one request', severity='advice')
+
+
+@rule('vllm-batched-tokens-low', on='vllm', severity='advice', source=DOCS, effect='time to first token', side_effect='inter-token latency')
+def batched_tokens_low(engine: Component, *, least: int = 2048) -> Iterator[Problem]:
+    """Few tokens a step cut long prompts into many chunks: time to first token grows, throughput falls.
+
+    2048 favours inter-token latency; above 8192 favours throughput on large GPUs.
+    """
+    tokens = engine['max_num_batched_tokens']
+    if tokens.is_set and tokens.value < least:
+        yield Problem(tokens, '{value} tokens a step, under {least}: a prompt of 8192 tokens takes {chunks} steps', least=least, chunks=-(-8192 // max(tokens.value, 1)), fix=tokens.set(least))
+
+
+@rule('vllm-batched-tokens-too-few', on='vllm', severity='error', source='vllm 0.16.0 config/scheduler.py')
+def batched_tokens_too_few(engine: Component) -> Iterator[Problem]:
+    """The engine stops at start: a step must hold one token for every sequence, and a whole prompt where prefill is not chunked."""
+    tokens, seqs, length = engine['max_num_batched_tokens'], engine['max_num_seqs'], engine['max_model_len']
+    if not tokens.is_set:
+        raise NotApplicable('--max-num-batched-tokens is not set')
+    if seqs.is_set and seqs.is_known and tokens.value < seqs.value:
+        yield Problem(tokens, '{value} tokens a step for {seqs} sequences: the engine stops at start', seqs=seqs.value, see=[('sequences', seqs)], fix=tokens.set(max(2048, seqs.value)))
+    chunked = engine['enable_chunked_prefill']
+    honoured = engine.version is not None and engine.version >= version_of('0.11.1')
+    if honoured and chunked.is_set and chunked.value is False and length.is_set and length.is_known and tokens.value < length.value:
+        message = '{value} tokens a step for a context of {length} without chunked prefill: the engine stops at start'
+        yield Problem(tokens, message, length=length.value, see=[('chunked prefill is off', chunked), ('context length', length)], fix=tokens.set(length.value), detail='length')
+
+
+def _forced(engine: Component) -> bool:
+    return engine.version is not None and chunked_prefill_forced(engine.version) and engine['generation'].known_value == 'V1'
+
+
+@rule('vllm-chunked-prefill-off', on='vllm', severity='warning', source=f'{DOCS}; vllm/engine/arg_utils.py', effect='no stalls of running streams behind a long prompt')
+def chunked_prefill_off(engine: Component) -> Iterator[Problem]:
+    """Without chunked prefill a long prompt stalls every running stream for one whole prefill."""
+    chunked = engine['enable_chunked_prefill']
+    if chunked.is_set and chunked.value is False and not _forced(engine):
+        yield Problem(chunked, 'chunked prefill is switched off: a long prompt stalls all running streams', fix=chunked.remove())
+    elif not chunked.is_set and chunked.is_known and chunked.value is False:
+        message = 'chunked prefill is off by default in {engine} at this context length: a long prompt stalls all running streams'
+        yield Problem(chunked, message, engine=release(engine), severity='advice', fix=chunked.set(True))
+
+
+@rule('vllm-chunked-prefill-ignored', on='vllm', severity='advice', source='vllm#18547, vllm#20914', versions='>=0.8,<0.11.1')
+def chunked_prefill_ignored(engine: Component) -> Iterator[Problem]:
+    """V1 keeps chunked prefill on in these releases whatever the flag says; from 0.11.1 the flag takes effect, so an upgrade changes latency."""
+    chunked = engine['enable_chunked_prefill']
+    if chunked.is_set and chunked.value is False and _forced(engine):
+        yield Problem(chunked, '{engine} keeps chunked prefill on for generative models; from 0.11.1 this switches it off', engine=release(engine), fix=chunked.remove())
+
+
+@rule('vllm-prefix-caching-off', on='vllm', severity='advice', source=f'{DOCS}; vLLM docs, features/automatic_prefix_caching')
+def prefix_caching_off(engine: Component) -> Iterator[Problem]:
+    """Shared prompt beginnings (system prompts, chat history) are computed again for every request."""
+    caching = engine['enable_prefix_caching']
+    if caching.is_set and caching.value is False:
+        yield Problem(caching, 'prefix caching is switched off: every shared beginning of a prompt is computed again', fix=caching.remove())
+
+
+@rule('vllm-enforce-eager', on='vllm', severity='advice', source='vllm#4449; vLLM docs, configuration/optimization', effect='decode up to several times faster on small models', side_effect='longer start, 1-3 GiB for CUDA graphs')
+def enforce_eager(engine: Component) -> Iterator[Problem]:
+    """Without CUDA graphs every decode step pays the launch of each kernel: from nothing to several times slower, by model and GPU.
+
+    When it is wrong: an old GPU or a model that fails to compile; say so beside the flag.
+    """
+    eager = engine['enforce_eager']
+    if eager.is_set and eager.value:
+        yield Problem(eager, 'CUDA graphs are off: decode steps pay the launch of every kernel', fix=eager.remove())
+
+
+@rule('vllm-log-stats-off', on='vllm', severity='warning', source='vllm/v1/metrics/loggers.py')
+def log_stats_off(engine: Component) -> Iterator[Problem]:
+    """Without the stat loggers /metrics has no running, waiting or KV-cache series: nothing to alert on or to scale by."""
+    stats = engine['disable_log_stats']
+    if stats.is_set and stats.value:
+        yield Problem(stats, 'statistics are off: /metrics lacks queue depth and KV-cache usage, so no alert or autoscaler can work', fix=stats.remove())
+
+
+@rule('vllm-request-logging-on', on='vllm', severity='advice', source='vllm/entrypoints/openai/cli_args.py 0.10.0, 0.10.1')
+def request_logging_on(engine: Component) -> Iterator[Problem]:
+    """Every prompt is written to the log: cost on the event loop, and user data in a place that keeps it. The default until 0.10.0."""
+    asked, refused = engine['enable_log_requests'], engine['disable_log_requests']
+    if asked.is_set and asked.value:
+        yield Problem(asked, 'every request is logged with its prompt', fix=asked.remove())
+    elif not asked.is_set and not refused.is_set and engine.version is not None and engine.version < version_of('0.10.1'):
+        asked.value  # noqa: B018 - raises when arguments are unseen
+        yield Problem(engine.place, '{engine} logs every request with its prompt unless --disable-log-requests is given', engine=release(engine))
+
+
+@rule('vllm-swap-space-ignored', on='vllm', severity='advice', source='vllm V1 guide; vllm 0.18.0 removes the flag', versions='<0.18')
+def swap_space_ignored(engine: Component) -> Iterator[Problem]:
+    """V1 never swaps: the flag does nothing, and 0.18.0 stops at start with "unrecognized arguments"."""
+    swap = engine['swap_space']
+    if swap.is_set and engine['generation'].value == 'V1':
+        yield Problem(swap, 'swap space does nothing in the V1 engine of {engine}, and 0.18.0 no longer knows the flag', engine=release(engine), fix=_without(engine, '--swap-space'))
+
+
+def _without(engine: Component, name: str) -> Fix | None:
+    """A fix that takes a flag and its value off the command line."""
+    option = next((option for option in reversed(engine['options'].value) if option.name == name), None)
+    if option is None or not option.word.pure:
+        return None
+    words = (option.word,) if option.joined or option.value is None else (option.word, option.value)
+    return Fix(tuple(Change(Slot('argument', word.place), REMOVE, name, word.locked) for word in words), (), True)
+
+
+@rule('vllm-model-as-option', on='vllm', severity='error', source='vllm#17944, vllm#16691; vllm 0.11.0 utils/__init__.py FlexibleArgumentParser', versions='>=0.6.3,<0.11.1')
+def model_as_option(engine: Component) -> Iterator[Problem]:
+    """`vllm serve` wants the model as its first argument and stops at start when it comes as --model; from 0.11.1 it only warns."""
+    option = next((option for option in engine['options'].value if option.name == '--model'), None)
+    if engine['command'].value != 'serve' or option is None or option.value is None:
+        return
+    yield Problem(
+        option.word.place, '`vllm serve` of {engine} refuses --model: give the model as the first argument', engine=release(engine),
+        fix=_as_first(engine, option) if engine['options'].value[0] is option else None,
+    )  # fmt: skip
+
+
+def _as_first(engine: Component, option: object) -> Fix | None:
+    word, value = option.word, option.value  # type: ignore[attr-defined]
+    if not word.pure:
+        return None
+    written: object = value.value if option.joined else REMOVE  # type: ignore[attr-defined]
+    return Fix((Change(Slot('argument', word.place), written, 'model', word.locked),), (), True)
+
+
+@rule('vllm-model-missing', on='vllm', severity='error', source='vllm/config/model.py: Qwen/Qwen3-0.6B from 0.10.0, facebook/opt-125m before')
+def model_missing(engine: Component) -> Iterator[Problem]:
+    """No model is named: the engine serves the toy model that is its default, and every request gets a useless answer or a 404."""
+    model, options = engine['model'], engine['options'].value
+    if model.is_set or not options:
+        return
+    for pod in engine.peers('pod'):
+        if pod['object_kind'].known_value not in BUILT_IN:
+            raise NotApplicable('an operator may add the model')
+    if engine.partial or any(option.name in ('--config', '--help', '-h', '--version', '--headless') for option in options):
+        return
+    toy = 'facebook/opt-125m' if engine.version is not None and engine.version < version_of('0.10.0') else 'Qwen/Qwen3-0.6B'
+    yield Problem(model, 'no model is named: {engine} would serve {toy}', engine=release(engine), toy=toy)
+
+
+@rule('vllm-trust-remote-code', on='vllm', severity='warning', source='vLLM docs, usage/security')
+def trust_remote_code(engine: Component) -> Iterator[Problem]:
+    """Python files of the model's repository run in the server; without a pinned revision whoever can push there changes what runs."""
+    trust, model = engine['trust_remote_code'], engine['model']
+    if not trust.is_set or not trust.value or engine['revision'].is_set:
+        return
+    name = str(model.known_value or '')
+    if name.startswith(('/', './', 's3:', 'gs:')) or name.count('/') > 1:
+        return
+    message = 'code of the model repository runs in the server and no --revision pins it'
+    yield Problem(trust, message, severity=None if name else 'advice', fix=trust.remove())
