@@ -68,7 +68,7 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     merged = []
     for same in groups.values():
         first = min(same, key=lambda finding: finding.component.identity)
-        others = [finding for finding in same if finding is not first and finding.component is not first.component]
+        others = [finding for finding in same if finding.component.identity != first.component.identity]
         related = (*first.related, *((f'also for {other.component.identity}', other.component.place) for other in others))
         merged.append(first._replace(related=tuple(dict.fromkeys(related))))
     return merged

@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     rule: str
     object: str
     fingerprint: str
-    count: int
+    times: int
     reason: str = ''
 
 
@@ -50,7 +50,7 @@ def entries_of(findings: Iterable[Finding], old: Iterable[Entry] = ()) -> list[E
 
 def split(findings: Iterable[Finding], entries: Iterable[Entry]) -> Split:
     """What is new, what is known; the first findings of a fingerprint are the known ones."""
-    left = {entry.fingerprint: entry.count for entry in entries}
+    left = {entry.fingerprint: entry.times for entry in entries}
     reasons = {entry.fingerprint: entry.reason for entry in entries}
     new: list[Finding] = []
     known: list[Suppressed] = []
@@ -65,7 +65,7 @@ def split(findings: Iterable[Finding], entries: Iterable[Entry]) -> Split:
 
 def dump(entries: Iterable[Entry]) -> str:
     """The text of a baseline file: sorted, one key a line, so that a diff shows what changed."""
-    rows = [{key: value for key, value in entry._asdict().items() if value != ''} for entry in entries]
+    rows = [_row(entry) for entry in entries]
     return json.dumps({'schema': SCHEMA, 'findings': rows}, indent=1, ensure_ascii=False) + '\n'
 
 
@@ -81,6 +81,11 @@ def read(path: str) -> list[Entry]:
         raise UsageError(f'{path}: {error.strerror or error}') from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(f'{path}: not a baseline file: `configaudit baseline create` writes one') from None
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    row = {'rule': entry.rule, 'object': entry.object, 'fingerprint': entry.fingerprint, 'count': entry.times}
+    return {**row, 'reason': entry.reason} if entry.reason else row
 
 
 def _entry(row: dict[str, object]) -> Entry:

@@ -161,7 +161,9 @@ def _single(node: Node, shape: Shape, name: str) -> Any:
         if value is False and 'off' in shape.choices:  # YAML 1.1 reads a bare off as false
             return 'off'
         if value not in shape.choices:
-            raise _wrong(node, name, _hint(str(value), shape.choices) or ' or '.join(shape.choices))
+            hint = _hint(str(value), shape.choices)
+            listed = ', '.join(shape.choices)
+            raise UsageError(_at(node.place, f'{name}: {value!r} is none of {listed}{"; " + hint if hint else ""}'))
         return value
     if shape.kind == 'boolean' and not isinstance(value, bool):
         raise _wrong(node, name, 'true or false')

@@ -11,6 +11,7 @@ NOT_SEEN = {
     'disruption-budget': 'a budget may exist that is not among the files read',
     'service': 'a Service may exist that is not among the files read',
     'database': 'the database server is not among the files read: name it under `links:`',
+    'grpc-server': 'the gRPC server is not among the files read: name it under `links:`',
 }
 
 
@@ -31,6 +32,7 @@ def link(components: Iterable[Component], context: Context) -> None:
             workload.peer_map[kind] = Peers.of(found, context.complete, NOT_SEEN[kind])
     _scope_services(pods, by_kind.get('service', []), context)
     _databases(by_kind, context)
+    _grpc_servers(by_kind, context)
 
 
 Pairs = list[tuple[str, str]]
@@ -131,25 +133,73 @@ def _scope_services(pods: list[Component], services: list[Component], context: C
 
 
 def _databases(by_kind: Mapping[str, list[Component]], context: Context) -> None:
-    """Pools to the database servers they open connections to: by declared link, by host name, or the only one there is."""
+    """Pools to the servers they open connections to: by declared link, by host name, or the only server there is."""
     pools, databases = by_kind.get('pool', []), by_kind.get('database', [])
+    named = _Index(databases, lambda database: [('host', name) for name in _host_names(database)])
+    lone = _lone_servers(pools, databases)
     back: dict[Component, list[Component]] = {}
     for pool in pools:
-        found = [database for database in databases if _connects(pool, database, len(databases), context)]
+        found = _declared(pool, databases, context) or _by_host(pool, named) or lone.get(_value(pool, 'product'), [])
         pool.peer_map['database'] = Peers.of(found, context.complete, NOT_SEEN['database'])
         for database in found:
             back.setdefault(database, []).append(pool)
     for database, users in back.items():
-        database.peer_map['pool'] = Peers.of(users, context.complete)
+        database.peer_map['pool'] = Peers.of(_counted_once(users), context.complete)
 
 
-def _connects(pool: Component, database: Component, databases: int, context: Context) -> bool:
-    declared = [server for client, server in context.links if client in (pool.name, pool.identity)]
-    if declared:
-        return database.name in declared or database.identity in declared
-    products = pool['product'].known_value, database['product'].known_value
-    if products[0] and products[1] and products[0] != products[1]:
-        return False
-    host = str(pool['host'].known_value or '').split('.')[0]
-    names: Any = database['names'].known_value or ()
-    return host in names if host and names else databases == 1 and not names
+def _host_names(server: Component) -> Iterable[str]:
+    """Names under which a server is reached: its own, and those of the Services in front of its pod."""
+    services = (service.name for pod in server.peers('pod') for service in pod.peers('service'))
+    return dict.fromkeys((*(_value(server, 'names') or ()), *services))
+
+
+def _declared(client: Component, servers: Iterable[Component], context: Context) -> list[Component]:
+    names = [server for name, server in context.links if name in (client.name, client.identity)]
+    return [server for server in servers if server.name in names or server.identity in names] if names else []
+
+
+def _by_host(pool: Component, named: _Index) -> list[Component]:
+    """The one server that a host name means: 'db', 'db.namespace', 'db.namespace.svc...'. An outside name means none."""
+    parts = str(_value(pool, 'host') or '').split('.')
+    if not parts[0] or (len(parts) > 2 and parts[2] != 'svc'):
+        return []
+    scope, product = parts[1] if len(parts) > 1 else pool.scope, _value(pool, 'product')
+    found = [
+        server for server in named.find([('host', parts[0])])
+        if (server.scope == scope or (len(parts) < 3 and not server.scope) or not scope) and product in (_value(server, 'product'), None, '')
+    ]  # fmt: skip
+    found = nearest(pool, found)
+    return found if len(found) == 1 else []
+
+
+def _lone_servers(pools: Iterable[Component], databases: Iterable[Component]) -> dict[str, list[Component]]:
+    """Product -> the only server of it in the run, known by a configuration file alone, when all pools name one host."""
+    hosts: dict[Any, set[Any]] = {}
+    for pool in pools:
+        hosts.setdefault(_value(pool, 'product'), set()).add(_value(pool, 'host'))
+    servers: dict[str, list[Component]] = {}
+    for database in databases:
+        servers.setdefault(_value(database, 'product'), []).append(database)
+    return {
+        product: found for product, found in servers.items()
+        if len(found) == 1 and 'carrier' not in found[0].peer_map and not any(_host_names(found[0])) and len(hosts.get(product, set()) - {None}) < 2
+    }  # fmt: skip
+
+
+def _counted_once(pools: list[Component]) -> list[Component]:
+    """Without the pools of a file that is also read as mounted into a process: the process tells how many there are."""
+    mounted = {pool['max_open'].place.outermost() for pool in pools if 'carrier' in pool.peer_map}
+    return [pool for pool in pools if 'carrier' in pool.peer_map or pool['max_open'].place.outermost() not in mounted]
+
+
+def _grpc_servers(by_kind: Mapping[str, list[Component]], context: Context) -> None:
+    """gRPC clients to the servers they name: by declared link, by Service or application name."""
+    clients = by_kind.get('grpc-client', [])
+    if not clients:
+        return
+    servers = [*by_kind.get('grpc-server', ()), *by_kind.get('triton', ())]
+    named = _Index(servers, lambda server: [('host', name) for name in _host_names(server)])
+    for client in clients:
+        target = str(_value(client, 'target') or '').rpartition('/')[2].partition(':')[0].split('.')[0] or client.name
+        found = _declared(client, servers, context) or nearest(client, list(named.find([('host', target)])))
+        client.peer_map['grpc-server'] = Peers.of(found, context.complete, NOT_SEEN['grpc-server'])

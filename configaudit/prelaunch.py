@@ -119,6 +119,8 @@ def assess(result: Result) -> Launch:
 
 
 def _answer(item: Item, result: Result) -> Answer:
+    """What was not seen is never green: a rule for errors or warnings that stays open keeps an item from passing."""
+
     def belongs(rule: Rule) -> bool:
         return item.tag in rule.checklist
 
@@ -128,8 +130,8 @@ def _answer(item: Item, result: Result) -> Answer:
     outcome: Outcome = 'not applicable'
     if findings:
         outcome = 'fail'
+    elif open_ones and (not passed or any(entry.rule.severity != 'advice' for entry in open_ones)):
+        outcome = 'not assessed'
     elif passed:
         outcome = 'pass'
-    elif open_ones:
-        outcome = 'not assessed'
     return Answer(item, outcome, findings, open_ones, passed)

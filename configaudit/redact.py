@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 MASK = '***'
+LONGEST = 20_000
+"""Code points of a text that a report may show; the rest is cut off."""
 Span = tuple[int, int]
 
 
@@ -38,9 +40,9 @@ _BOUNDARY = r'(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+'
 _PLAIN = frozenset(('true', 'false', 'null', 'none', 'yes', 'no', 'on', 'off', '~', '|', '>', '|-', '>-', '|+', '>+', MASK, ''))
 
 _SHAPES = (
-    r'://[^\s/:@\'"]*:(?P<secret>(?!\d{1,5}/)[^\s\'"]+)@',
+    r'://[^\s/:@\'"]{0,256}:(?P<secret>(?!\d{1,5}/)[^\s\'"]{1,512})@',
     r'://(?P<secret>[^\s/:@\'"]{20,})@',
-    r'(?<![\w.\-])[\w.\-]+:(?P<secret>[^\s\'"@]+)@(?:tcp|udp|unix)\(',
+    r'(?<![\w.\-])[\w.\-]+:(?P<secret>[^\s\'"@]{1,512})@(?:tcp|udp|unix)\(',
     r'(?i:[?&;]\s*(?:password|pwd|passwd|token|secret|api_?key|sig|signature|access_?key|auth)=)(?P<secret>[^&;\s\'"]+)',
     r'(?i:https?://hooks\.[^\s\'"/]+/services/)(?P<secret>[^\s\'"]+)',
     r'(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*)',
@@ -48,7 +50,7 @@ _SHAPES = (
     r'\s-u[ =]?["\']?[\w.\-@]+:(?P<secret>[^\s"\']+)',
     r'\b(?P<secret>hf_[A-Za-z0-9]{8,}|sk-[A-Za-z0-9_\-]{4,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|xox[abeprs]-[\w\-]{8,}|'
     r'(?:AKIA|ASIA)[0-9A-Z]{12,}|nvapi-[\w\-]{8,}|glpat-[\w\-]{12,}|AIza[\w\-]{20,}|npm_\w{20,}|dckr_pat_[\w\-]{16,}|'
-    r'pypi-[\w\-]{20,}|eyJ[\w\-]{8,}\.[\w\-]{8,}(?:\.[\w\-]*)?)',
+    r'pypi-[\w\-]{20,}|eyJ[\w\-]{8,1024}\.[\w\-]{8,}(?:\.[\w\-]*)?)',
 )
 """Texts that are secret whatever they are called."""
 _NAMED = r'(?<![\w.\-])(?P<name>[\w.\-]+)\\?["\']?\s*(?P<sign>[:=])\s*'
@@ -56,10 +58,9 @@ _DIRECTIVE = r'(?:_set_header|_param|add_header|request_header|SetEnv|ENV|requir
 _FLAG = r'(?<![\w\-])--(?P<name>[\w\-]+)["\']?,?\s+'
 _PAIR = r'["\']?\b(?:name|key|Name|Key)["\']?\s*:\s*["\']?(?P<name>[\w.\-]+)["\']?\s*,\s*["\']?[vV]alue["\']?\s*:\s*'
 _VALUE = (
-    r'\\(?P<q>["\'])(?P<a>.*?)\\(?P=q)|"(?P<b>(?:[^"\\\n]|\\.)*)|\'(?P<c>(?:[^\'\n]|\'\')*)|'
-    r'(?P<d>[^\s"\'][^\s]*?)(?=[,;}\])"\']*(?:\s|$))'
+    r'\\(?P<q>["\'])(?P<a>.*?)\\(?P=q)|"(?P<b>(?:[^"\\\n]|\\.)*)|\'(?P<c>(?:[^\'\n]|\'\')*)|(?P<bare>[^\s"\']\S*)'
 )
-_REST = r'(?P<a>(?P<q>["\'])(?:(?!(?P=q)).)*(?P=q)?|[^"\',\n](?:[^,\n]|,(?!\s))*?)(?=\s*(?:,\s|[}\],]*\s*$))'
+_REST = r'(?P<a>(?P<q>["\'])(?:(?!(?P=q)).)*(?P=q)?)|(?P<bare>[^"\',\n](?:[^,\n]|,(?!\s))*)'
 _REFERENCE = r'\$\{?\w+\}?|\$\(\w+\)|\$?\{\{.*|[\[{].*|<[^<>]*>|\*+'
 
 
@@ -90,6 +91,8 @@ def redact(text: str) -> str:
     """Text with credentials replaced: URL passwords, tokens of known shape, values of secret-looking keys."""
     if len(text) < 6:
         return text
+    if len(text) > LONGEST:
+        text = text[:LONGEST] + '…'
     return mask(text, sorted([*_shaped(text), *_named(text, _VALUE), *_flagged(text, False)]))
 
 
@@ -145,15 +148,22 @@ def _shaped(text: str) -> Iterator[Span]:
 def _named(text: str, bare: str) -> Iterator[Span]:
     """Values behind secret names: key: value, key=value, {name: KEY, value: value}, header and variable directives."""
     for pattern in (_NAMED, _PAIR, _DIRECTIVE):
+        done = 0
         for match in _pattern(pattern).finditer(text):
-            if match['name'] is not None and not is_secret_name(match['name'].strip('-.')):
+            if match.start() < done or (match['name'] is not None and not is_secret_name(match['name'].strip('-.'))):
                 continue
-            if pattern is _NAMED and match['sign'] == '=':
-                if text[: match.start()].rstrip()[-1:] in ('?', '&', ';'):
-                    continue
-                yield from _value_at(text, match.end(), _VALUE)
-            else:
-                yield from _value_at(text, match.end(), bare)
+            assigned = pattern is _NAMED and match['sign'] == '='
+            if assigned and text[match.start() - 1 : match.start()] in ('?', '&', ';'):
+                continue
+            for start, end in _value_at(text, match.end(), _VALUE if assigned else bare):
+                if assigned or bare is _REST or not _is_prose(text, match.start(), start, end):
+                    done = end
+                    yield start, end
+
+
+def _is_prose(text: str, name: int, start: int, end: int) -> bool:
+    """Whether a colon stands in a sentence: 'scanning for the next token: found'."""
+    return text[name - 2 : name - 1].isalpha() and text[name - 1] == ' ' and text[start:end].isalpha() and text[start:end].islower()
 
 
 def _flagged(text: str, sure: bool) -> Iterator[Span]:
@@ -170,8 +180,9 @@ def _value_at(text: str, at: int, pattern: str) -> Iterator[Span]:
     if match is None:
         return
     group = next(name for name, value in match.groupdict().items() if value is not None and name != 'q')
-    if not _is_open(match[group].strip('"\'')):
-        yield match.span(group)
+    value = match[group].rstrip(' \t,;}])"\'') if group == 'bare' else match[group]
+    if not _is_open(value.strip('"\'')):
+        yield match.start(group), match.start(group) + len(value)
 
 
 def _is_open(value: str) -> bool:

@@ -27,8 +27,8 @@ class Override(NamedTuple):
     scope: Scope
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    severity: Severities = {}
-    rules: Options = {}
+    severity: Mapping[str, str] = {}
+    rules: Mapping[str, Mapping[str, object]] = {}
 
 
 def matches(selector: str, rule: Rule) -> bool:
@@ -90,8 +90,8 @@ class Choices(NamedTuple):
     ignore: tuple[str, ...] = ()
     always_ignore: tuple[str, ...] = ()
     """Off whatever --no-ignores says: the command line itself asked for it."""
-    severity: Severities = {}
-    rules: Options = {}
+    severity: Mapping[str, str] = {}
+    rules: Mapping[str, Mapping[str, object]] = {}
     overrides: tuple[Override, ...] = ()
     profile: str = 'latency'
 

@@ -142,12 +142,13 @@ def _divide(
 
 
 def _lines(finding: Finding) -> set[tuple[str, int]]:
-    """The lines on which a comment speaks of a finding: its own, its component's, those of its related places."""
+    """The lines on which a comment speaks of a finding: its own, those of its component and of what runs it, and of related places."""
     found: set[tuple[str, int]] = set()
     at = locate(finding.place)
     last = at.end_line - 1 if at.end_column == 1 and at.end_line > at.line else at.end_line
     found.update((at.path, line) for line in range(at.line, last + 1))
-    for place in (finding.component.place, *(place for _, place in finding.related)):
+    owners = (finding.component, *finding.component.peers('carrier'))
+    for place in (*(owner.place for owner in owners), *(place for _, place in finding.related)):
         other = locate(place)
         found.add((other.path, other.line))
     return found

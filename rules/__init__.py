@@ -1,9 +1,25 @@
 """The built-in rules: which module judges which kind. Only modules whose kind was met are imported."""
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
-    'vllm': ('vllm',),
+    'vllm': ('vllm', 'vllm_serving', 'vllm_environment', 'engine_flags'),
+    'sglang': ('sglang', 'engine_flags'),
+    'tgi': ('tgi',),
+    'engine': ('engines', 'engine_memory'),
+    'container': ('container_arguments',),
+    'image-user': ('maintenance',),
     'sysctl': ('sysctl', 'pod_sysctls'),
     'nofile-limit': ('limits',),
     'io-scheduler': ('host',),
     'container-runtime': ('runtime',),
+    'compose-service': ('compose', 'docker'),
+    'docker-run': ('docker',),
+    'command': ('docker',),
+    'unit': ('systemd',),
+    'pool': ('db', 'db_times'),
+    'database': ('db',),
+    'go-runtime': ('golang',),
+    'managed-heap': ('heap',),
+    'grpc-client': ('grpc',),
+    'grpc-environment': ('grpc',),
+    'triton': ('grpc',),
 }

@@ -9,9 +9,13 @@ from configaudit.knowledge.vllm import human_integer
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Rule, Severity, Slot, rule
 
 PRODUCTS = {'vllm': 'vLLM', 'sglang': 'SGLang'}
+KEPT_SHORT = frozenset(('--tp', '--dp', '--pp', '--ep'))
+"""Abbreviations that SGLang's own documentation uses."""
 OWN = frozenset(('--help', '-h', '--version', '-v', '--omni'))
 """Options that no table of flags holds: argparse's own, and what a plugin looks for."""
 PLUGIN_FLAGS = re.compile(r'--(omni|stage|vllm-ascend)')
+
+WORDS = {'gt': 'above', 'ge': 'at least', 'lt': 'below', 'le': 'at most'}
 
 Judge = Callable[[Component, Any, Catalogue], Problem | None]
 
@@ -30,20 +34,24 @@ def _release(engine: Component) -> str:
     return f'{product} {engine.version} ({engine.version_from})'
 
 
+def _on_command_line(option: Any) -> bool:
+    """Whether the option is spelled where it stands, not in a --config file, a variable or with quotes inside."""
+    return bool(option.word.pure and option.word.use is None and option.word.place.text.startswith('-'))
+
+
 def _drop(option: Any) -> Fix | None:
-    """A fix that takes the option and its values away."""
-    if not option.word.pure or option.word.use is not None or any(value.use is not None for value in option.values):
+    """A fix that takes the option and its values away: removing a value takes the flag before it along."""
+    if not _on_command_line(option) or any(value.use is not None for value in option.values):
         return None
-    words = (option.word,) if option.joined else (option.word, *option.values)
+    words = (option.word,) if option.joined or not option.values else option.values
     return Fix(tuple(Change(Slot('argument', word.place), REMOVE, option.name, word.locked) for word in words), (), True)
 
 
 def _rename(option: Any, flag: str) -> Fix | None:
     """A fix that spells the option otherwise and keeps its value."""
-    if not option.word.pure or option.word.use is not None:
+    if not _on_command_line(option):
         return None
-    length = len(option.word.value.partition('=')[0].partition('.')[0])
-    place = option.word.place.part(0, length) if option.word.place.text.startswith('-') else option.word.place.part(1, length + 1)
+    place = option.word.place.part(0, len(option.word.value.partition('=')[0].partition('.')[0]))
     return Fix((Change(Slot('argument', place), flag, option.name, option.word.locked),))
 
 
@@ -60,14 +68,14 @@ def _removed(engine: Component, option: Any, known: Catalogue) -> Problem | None
     return Problem(
         option.word.place, '{flag} is unknown to {engine}: {since}{read_as}, the engine stops at start; {use}',
         flag=option.given, engine=_release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
-        fix=_drop(option) if use.startswith('drop') else None, detail=option.name, severity=None if status.exact else 'warning',
+        fix=_drop(option) if use.startswith('drop') else None, detail=option.name, severity=None if status.exact else 'advice',
     )  # fmt: skip
 
 
 def _unknown(engine: Component, option: Any, known: Catalogue) -> Problem | None:
     status = known.status(option.given, engine.version)
-    if status.state != 'unknown':
-        return None
+    if status.state != 'unknown' or (engine.kind.name == 'sglang' and engine['command'].value == 'serve'):
+        return None  # `sglang serve` also starts the diffusion server, whose flags are others
     near = known.suggest(option.given, engine.version)
     foreign = status.replacement
     hint = f'use {foreign}' if foreign else f'did you mean {near}?' if near else 'no release has it'
@@ -90,9 +98,12 @@ def _too_new(engine: Component, option: Any, known: Catalogue) -> Problem | None
     status = known.status(option.given, engine.version)
     if status.state != 'too-new' or status.between is None:
         return None
+    before, first = status.between
+    when = f'it first appears in {first}' if status.exact else f'it appeared between {before} and {first}'
+    severity: Severity | None = None if status.exact and _upstream(engine) else 'warning' if status.exact else 'advice'
     return Problem(
-        option.word.place, '{flag} is unknown to {engine}: it first appears in {first}, the engine stops at start',
-        flag=option.given, engine=_release(engine), first=status.between[1], detail=option.name, severity=None if status.exact else 'warning',
+        option.word.place, '{flag} is unknown to {engine}: {when}, the engine stops at start',
+        flag=option.given, engine=_release(engine), when=when, detail=option.name, severity=severity,
     )  # fmt: skip
 
 
@@ -118,7 +129,7 @@ def _deprecated(engine: Component, option: Any, known: Catalogue) -> Problem | N
 def _abbreviated(engine: Component, option: Any, known: Catalogue) -> Problem | None:
     found = known.find(option.given, engine.version)
     flag = found.flag or (found.candidates[-1] if found.candidates else None)
-    if flag is None or not flag.abbreviated or known.status(option.given, engine.version).state != 'known':
+    if flag is None or not flag.abbreviated or option.given in KEPT_SHORT or known.status(option.given, engine.version).state != 'known':
         return None
     return Problem(
         option.word.place, '{flag} is short for {full}: it breaks when another flag begins alike', flag=option.given, full=flag.option,
@@ -165,12 +176,12 @@ def _bad_value(flag: Flag, text: str) -> str:
         number = human_integer(text)
         if number is None:
             return 'it wants a whole number (8k, 8K)'
-    elif flag.choices and text not in flag.choices:
+    elif flag.choices and text not in flag.choices and not any('$' in choice for choice in flag.choices):
         return 'it wants one of ' + ', '.join(flag.choices[:12])
     for sign, bound in flag.bounds if number is not None else ():
         holds = {'gt': number > bound, 'ge': number >= bound, 'lt': number < bound, 'le': number <= bound}  # type: ignore[operator]
         if not holds.get(sign, True):
-            return f'it must be {dict(gt="above", ge="at least", lt="below", le="at most").get(sign, sign)} {bound:g}'
+            return f'it must be {WORDS[sign]} {bound:g}'
     return ''
 
 

@@ -7,6 +7,8 @@ from configaudit.knowledge.versions import release
 from configaudit.model import Component, NotApplicable, Problem, rule
 from configaudit.units import show_bytes
 
+from .engines import container_of
+
 GIB = 2**30
 SERVER_GIB = 4.0
 """Python, PyTorch and the CUDA context of the server and its engine process: 3 to 6 GiB resident in practice."""
@@ -30,7 +32,7 @@ def memory_below_weights(engine: Component) -> Iterator[Problem]:
     Weights pass through the page cache on their way to the GPU: a limit below their size works, slowly, with safetensors files, and
     fails with others; that is advice.
     """
-    container, size = engine.peer('container'), engine['world_size']
+    container, size = container_of(engine), engine['world_size']
     limit = container['memory_limit']
     if not limit.is_set:
         raise NotApplicable('no memory limit')
@@ -39,8 +41,10 @@ def memory_below_weights(engine: Component) -> Iterator[Problem]:
     swap = _swap_gib(engine)
     needed = (SERVER_GIB + WORKER_GIB * (here - 1) + swap * here) * GIB
     if limit.value < needed:
-        words = f'{SERVER_GIB:g} + {here - 1} x {WORKER_GIB:g}' + (f' + {here} x {swap:g} swap' if swap else '') + ' GiB'
-        yield Problem(limit, '{limit} of memory for an inference server that needs about {needed} ({words}) before any weights pass through', limit=show_bytes(limit.value), needed=show_bytes(needed), words=words)
+        parts = (f'{here - 1} x {WORKER_GIB:g}' if here > 1 else '', f'{here} x {swap:g} of swap' if swap else '')
+        more = ''.join(f' + {part}' for part in parts if part)
+        words = f' ({SERVER_GIB:g}{more} GiB)' if more else ''
+        yield Problem(limit, '{limit} of memory for an inference server that needs about {needed}{words} before any weights pass through', limit=show_bytes(limit.value), needed=show_bytes(needed), words=words)
         return
     model = engine['model']
     if not model.is_known or not model.known_value or here < gpus:

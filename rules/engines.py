@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from configaudit.knowledge.images import identify
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Setting, Slot, Unknown, rule
 from configaudit.units import show_bytes
 
 WHOLE_GPUS = ('nvidia.com/gpu', 'amd.com/gpu', 'habana.ai/gaudi', 'gpu.intel.com/xe', 'gpu.intel.com/i915')
-BRING_SHM = ('RayCluster', 'RayService', 'RayJob', 'DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService')
-"""Kinds whose operator mounts memory at /dev/shm itself."""
+BRING_SHM = ('DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService')
+"""Kinds whose operator mounts memory at /dev/shm itself, beside all of Ray."""
+ONE_POD = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'Rollout', 'Service', 'InferenceService')
+"""Kinds whose pods know nothing of one another unless the command line says so."""
 GIB = 2**30
 
 
@@ -23,10 +24,22 @@ class Need(NamedTuple):
     """Engines side by side in one pod (data parallel ranks)."""
 
 
+def container_of(engine: Component) -> Component:
+    """The pod's container that runs the engine; compose, docker and units have rules of their own."""
+    if not engine.peers('container'):
+        raise NotApplicable('it does not run in a pod')
+    return engine.peer('container')
+
+
 def _need(engine: Component) -> Need:
     """GPUs of one replica, and how they come about."""
     if engine.kind.name != 'vllm':
-        return Need(engine['world_size'].value, 'a tensor and pipeline parallel size of {}'.format(engine['world_size'].value), 1)
+        size = engine['world_size'].value
+        copies = 1
+        if engine.kind.name == 'sglang' and engine['dp_size'].is_set and not engine['enable_dp_attention'].known_value:
+            copies = engine['dp_size'].value
+        words = f'tensor x pipeline parallel {size}' if engine.kind.name == 'sglang' else f'{size} shards'
+        return Need(size, words + (f' x data parallel {copies}' if copies != 1 else ''), copies)
     size = engine['world_size'].value
     words = f'tensor parallel {engine["tensor_parallel_size"].value} x pipeline parallel {engine["pipeline_parallel_size"].value}'
     local = engine['data_parallel_size_local']
@@ -51,13 +64,18 @@ def _group(engine: Component, container: Component) -> tuple[int, str]:
     return own * nodes.value, f'{nodes.value} pods' if nodes.is_set and nodes.value > 1 else 'the container'
 
 
+def _stages(engine: Component) -> bool:
+    """Whether the engine runs several models in stages, each on GPUs of its own (vllm-omni)."""
+    return any(option.given in ('--omni', '--stage-configs-path') for option in engine['options'].value) or 'omni' in str(engine['image'].known_value)
+
+
 @rule('engine-gpus-mismatch', on=('vllm', 'sglang', 'tgi'), severity='error', source='vllm#596; vllm/config/parallel.py; sglang/srt/server_args.py')
 def gpus_mismatch(engine: Component) -> Iterator[Problem]:
     """The engine is told to use another number of GPUs than its pod is given: more and it stops at start, fewer and the rest idles.
 
     For a LeaderWorkerSet and for engines told of several nodes the GPUs of the whole group count.
     """
-    container = engine.peer('container')
+    container = container_of(engine)
     if not container['gpu_limit'].is_set:
         raise Unknown('the files do not show how many GPUs it is given')
     if container['gpu_resource'].known_value not in WHOLE_GPUS:
@@ -67,11 +85,12 @@ def gpus_mismatch(engine: Component) -> Iterator[Problem]:
     have, where = _group(engine, container)
     wanted = need.total * need.copies
     if wanted > have:
-        if engine['ray_cluster'].value and where == 'the container':
-            raise Unknown('the size of its Ray cluster is not shown')
+        kinds = [pod['object_kind'].known_value for pod in engine.peers('pod')]
+        if where == 'the container' and (engine['ray_cluster'].value or any(kind not in ONE_POD for kind in kinds)):
+            raise Unknown('how many pods work together is not shown')
         message = '{words} needs {wanted} GPUs, {where} is given {have}: the engine stops at start'
         yield Problem(size, message, words=need.words, wanted=wanted, have=have, where=where, see=[('GPUs it is given', limit)])
-    elif wanted < limit.value and len(container.peers('engine')) == 1 and not engine['ray_cluster'].value:
+    elif wanted < limit.value and len(container.peers('engine')) == 1 and not engine['ray_cluster'].value and not _stages(engine):
         message = '{words} uses {wanted} of {have} GPUs: {idle} of them idle'
         yield Problem(
             limit, message, words=need.words, wanted=wanted, have=limit.value, idle=limit.value - wanted, severity='warning',
@@ -84,13 +103,14 @@ def _gpus_here(engine: Component, container: Component) -> int:
     size, limit = engine['world_size'], container['gpu_limit']
     if engine['ray_cluster'].value or engine['nodes'].is_set or any(workload['group_size'].is_set for workload in engine.peers('workload')):
         return min(size.value, limit.value) if limit.is_set else 1
-    return int(size.value)
+    return int(min(size.value, limit.value) if limit.is_set and limit.is_known else size.value)
 
 
 def _shared_memory(engine: Component, container: Component) -> Setting | None:
     """How /dev/shm is backed; None when something else than the pod decides."""
     for pod in engine.peers('pod'):
-        if pod['host_ipc'].value or pod['object_kind'].known_value in BRING_SHM:
+        kind = str(pod['object_kind'].known_value)
+        if pod['host_ipc'].value or kind in BRING_SHM or 'Ray' in kind:
             return None
     return container['shm']
 
@@ -104,12 +124,12 @@ def shm_default(engine: Component) -> Iterator[Problem]:
 
     Mount an emptyDir of medium Memory at /dev/shm. Operators that mount one themselves (KubeRay, Dynamo) are left alone.
     """
-    container, size = engine.peer('container'), engine['world_size']
+    container, size = container_of(engine), engine['world_size']
     if (size.is_known and size.value == 1) or _gpus_here(engine, container) <= 1:
         return
-    shm = _shared_memory(engine, container)
-    if shm is None:
-        return
+    resource, shm = container['gpu_resource'], _shared_memory(engine, container)
+    if shm is None or (resource.is_set and not str(resource.known_value).startswith(('nvidia.com/', 'amd.com/'))):
+        raise NotApplicable('nothing of NCCL goes through /dev/shm here, or an operator mounts it')
     disabled = engine['environment'].value.get('NCCL_SHM_DISABLE')
     if shm.value is None and not (disabled is not None and disabled.value == '1'):
         message = '{gpus} GPUs of one pod exchange data through /dev/shm, which is 64 MiB by default: NCCL stops at start'
@@ -135,7 +155,7 @@ def _mount(engine: Component, container: Component) -> Fix | None:
 @rule('engine-shm-unsized', on='engine', severity='advice', source='Kubernetes docs, concepts/storage/volumes, emptyDir')
 def shm_unsized(engine: Component) -> Iterator[Problem]:
     """Shared memory without a size limit is bounded by the container's memory limit only, and counts against it: filling it gets the engine killed."""
-    container = engine.peer('container')
+    container = container_of(engine)
     shm = container['shm']
     if not shm.is_set or shm.value['medium'] != 'Memory' or shm.value['size'] is not None:
         return
@@ -189,20 +209,3 @@ def flag_and_value_joined(engine: Component) -> Iterator[Problem]:
         if len(parts) == 2 and option.word.pure and parts[0].startswith('--'):
             fix = Fix((Change(Slot('argument', option.word.place), '='.join(parts), 'argument', option.word.locked),), (), True)
         yield Problem(option.word.place, '{argument} is one argument: no shell splits it, the engine stops with "unrecognized arguments"', argument=repr(text), fix=fix, detail=parts[0])
-
-
-_UNMAINTAINED = {
-    'tgi': ('Text Generation Inference', 'in maintenance mode since 2025-12'),
-    'torchserve': ('TorchServe', 'no longer maintained since 2025-08'),
-}
-
-
-@rule('engine-unmaintained', on='image-user', severity='advice', source='READMEs of huggingface/text-generation-inference and pytorch/serve')
-def unmaintained(user: Component) -> Iterator[Problem]:
-    """The server is no longer developed: security fixes and new models come late or never. Plan the move to a maintained engine."""
-    image = user['image']
-    if not image.is_set or not image.is_known:
-        return
-    found = _UNMAINTAINED.get(identify(str(image.value)).engine or '')
-    if found is not None:
-        yield Problem(image, '{product} is {state}', product=found[0], state=found[1])

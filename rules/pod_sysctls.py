@@ -85,7 +85,11 @@ def pod_unsafe(entry: Component) -> Iterator[Problem]:
     When it is wrong: all nodes allow the parameter.
     """
     space = _namespace(entry)
-    if not space or entry.name in sysctls.NODE_WIDE_NET or entry['host_network' if space == 'network' else 'host_ipc'].value:
+    if (
+        not space
+        or entry.name in sysctls.NODE_WIDE_NET
+        or entry['host_network' if space == 'network' else 'host_ipc'].value
+    ):
         raise NotApplicable('it is refused in any case')
     since = sysctls.SAFE_SINCE.get(entry.name)
     if since is None:

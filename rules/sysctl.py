@@ -56,9 +56,7 @@ def _demand(entry: Component, keys: tuple[str, ...]) -> None:
 def _later(entry: Component) -> list[Component]:
     """The assignments of the same key below this one."""
     return [
-        other
-        for other in entry.peers('sysctl')
-        if other.name == entry.name and other.place.start > entry.place.start
+        other for other in entry.peers('sysctl') if other.name == entry.name and other.place.start > entry.place.start
     ]
 
 
@@ -98,6 +96,22 @@ def _ports(entry: Component) -> tuple[int, int]:
 
 
 @rule(
+    'sysctl-port-range-invalid',
+    on='sysctl',
+    severity='warning',
+    source='Linux net/ipv4/sysctl_net_ipv4.c, ipv4_local_port_range: 1 to 65535, the first not above the second',
+)
+def port_range_invalid(entry: Component) -> Iterator[Problem]:
+    """The kernel refuses a port range that is reversed or ends above 65535: the line has no effect."""
+    low, high = _ports(entry)
+    if not 1 <= low <= high <= 65535:
+        fix = entry['value'].set(f'{max(low, 1)} 65535') if low < 65535 < high else None
+        yield Problem(
+            entry['value'], 'the kernel refuses {low} to {high}: the line has no effect', low=low, high=high, fix=fix
+        )
+
+
+@rule(
     'sysctl-port-range-narrow', on='sysctl', severity='warning',
     source='Linux Documentation/networking/ip-sysctl.rst, ip_local_port_range: default 32768 60999',
 )  # fmt: skip
@@ -109,7 +123,7 @@ def port_range_narrow(entry: Component, *, limit: int = 16384) -> Iterator[Probl
     """
     low, high = _ports(entry)
     count = high - low + 1
-    if count < limit:
+    if 0 < count < limit:
         wide = f'{min(low, 32768)} {max(high, 60999)}'
         yield Problem(
             entry['value'],
@@ -157,11 +171,11 @@ def port_range_over_node_ports(entry: Component) -> Iterator[Problem]:
 def swappiness_high(entry: Component, *, limit: int = 60) -> Iterator[Problem]:
     """A high swappiness moves memory of the service to disk to make room for page cache.
 
-    Values over 100 are meant for swap in memory (zram, zswap) and are not judged.
+    Values from 100 on are meant for swap in memory (zram, zswap) and are not judged.
     """
     _demand(entry, ('vm.swappiness',))
     value = _whole(entry['value'])
-    if limit < value <= 100:
+    if limit < value < 100:
         yield Problem(
             entry['value'],
             'swappiness {value} is over the default of {limit}: with swap on disk, memory of the service is paged out sooner',

@@ -64,6 +64,8 @@ def batch_unset(engine: Component, *, advised: int = 128) -> Iterator[Problem]:
     """
     generates(engine)
     seqs = engine['max_num_seqs']
+    if engine['cpu'].value:
+        raise NotApplicable('the CPU build has small defaults of its own')
     if not seqs.is_set:
         message = '--max-num-seqs is not set: {engine} runs {default} sequences a batch; measure 64-256 and pin one'
         yield Problem(seqs, message, engine=release(engine), default=default_of(seqs), advised=advised, fix=seqs.set(advised))
@@ -90,8 +92,8 @@ def batch_too_wide(engine: Component, *, limit: int = 128, tokens_each: int = 25
     budget = budget_of(engine, memory)
     if budget is not None and budget.tokens < seqs.value * tokens_each:
         message = '{value} sequences a batch, over {limit}: on {gpu} about {tokens} tokens of KV cache are left beside {weights} GiB of weights, {each} a sequence'
-        named = f'{engine["world_size"].value} x {gpu.name if gpu else "a GPU of"} {memory:.0f} GiB'
-        yield Problem(seqs, message, limit=limit, gpu=named, tokens=budget.tokens, weights=budget.weights, each=budget.tokens // seqs.value, fix=fix)
+        named = f'{engine["world_size"].value} x ' + (f'{gpu.name} ({memory:.0f} GiB)' if gpu else f'an assumed GPU of {memory:.0f} GiB')
+        yield Problem(seqs, message, limit=limit, gpu=named, tokens=budget.tokens, weights=round(budget.weights, 1), each=budget.tokens // seqs.value, fix=fix)
     elif seqs.value > WIDEST_DEFAULT:
         yield Problem(seqs, '{value} sequences a batch, over {limit} and over every default of vLLM ({widest})', limit=limit, widest=WIDEST_DEFAULT, fix=fix)
     else:
@@ -113,8 +115,12 @@ def _shares_memory(engine: Component) -> Setting:
     """The setting of the memory share, where it has a meaning."""
     if engine['kv_cache_memory_bytes'].is_set:
         raise NotApplicable('--kv-cache-memory-bytes sets the cache directly')
-    if '-cpu' in str(engine['image'].known_value):
+    if engine['cpu'].value:
         raise NotApplicable('the CPU build sizes its cache by VLLM_CPU_KVCACHE_SPACE')
+    for container in engine.peers('container'):
+        resource = str(container['gpu_resource'].known_value or 'nvidia.com/')
+        if not resource.startswith(('nvidia.com/', 'amd.com/')):
+            raise NotApplicable(f'{resource} is no GPU with CUDA graphs')
     return engine['gpu_memory_utilization']
 
 

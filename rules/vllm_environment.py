@@ -33,7 +33,7 @@ def environment_removed(engine: Component) -> Iterator[Problem]:
         use = use if use.startswith('drop') else f'use {use}'
         yield Problem(
             word.use or word.place, message, name=name, engine=release(engine), last=status.between[0], use=use,
-            severity='advice' if harmless else None, detail=name,
+            severity='advice' if harmless or not status.exact else None, detail=name,
         )  # fmt: skip
 
 
@@ -90,7 +90,8 @@ def service_link_clash(engine: Component) -> Iterator[Problem]:
             name = service.name.upper().replace('-', '_') + '_PORT'
             if known.env_status(name, engine.version).state != 'known' or name in engine['environment'].value:
                 continue
-            if str(service['cluster_ip'].known_value).lower() == 'none' or service['type'].known_value == 'ExternalName' or not links.value:
+            headless = service['cluster_ip'].known_value == 'None' or service['type'].known_value == 'ExternalName'
+            if headless or not links.value:
                 continue
             message = 'Service {service} makes Kubernetes set {name}=tcp://..., which vLLM reads as a port number and stops; set enableServiceLinks: false'
             yield Problem(links, message, service=service.name, name=name, see=[('the Service', service.place)], fix=links.set(False), detail=name)

@@ -28,7 +28,7 @@ def max_model_len_unset(engine: Component, *, short: int = 16384) -> Iterator[Pr
     budget = budget_of(engine, gpu.memory_gib) if gpu is not None else None  # type: ignore[attr-defined]
     if model is not None and budget is not None and budget.tokens < model.context:
         message = '--max-model-len is not set: the model takes {context} tokens, beside {weights} GiB of weights the KV cache holds about {tokens}: the engine stops at start'
-        yield Problem(length, message, context=model.context, weights=budget.weights, tokens=budget.tokens, fix=length.set(8192))
+        yield Problem(length, message, context=model.context, weights=round(budget.weights, 1), tokens=budget.tokens, fix=length.set(8192))
     elif model is not None:
         yield Problem(length, '--max-model-len is not set: one request may take {context} tokens of KV cache', context=model.context, severity='advice')
     else:
@@ -135,16 +135,16 @@ def _without(engine: Component, name: str) -> Fix | None:
     option = next((option for option in reversed(engine['options'].value) if option.name == name), None)
     if option is None or not option.word.pure:
         return None
-    words = (option.word,) if option.joined or option.value is None else (option.word, option.value)
-    return Fix(tuple(Change(Slot('argument', word.place), REMOVE, name, word.locked) for word in words), (), True)
+    word = option.word if option.joined or option.value is None else option.value
+    return Fix((Change(Slot('argument', word.place), REMOVE, name, word.locked),), (), True)
 
 
 @rule('vllm-model-as-option', on='vllm', severity='error', source='vllm#17944, vllm#16691; vllm 0.11.0 utils/__init__.py FlexibleArgumentParser', versions='>=0.6.3,<0.11.1')
 def model_as_option(engine: Component) -> Iterator[Problem]:
     """`vllm serve` wants the model as its first argument and stops at start when it comes as --model; from 0.11.1 it only warns."""
     option = next((option for option in engine['options'].value if option.name == '--model'), None)
-    if engine['command'].value != 'serve' or option is None or option.value is None:
-        return
+    if engine['command'].value != 'serve' or option is None or option.value is None or '-' not in option.word.place.text:
+        return  # a --config file may name the model
     yield Problem(
         option.word.place, '`vllm serve` of {engine} refuses --model: give the model as the first argument', engine=release(engine),
         fix=_as_first(engine, option) if engine['options'].value[0] is option else None,

@@ -58,6 +58,6 @@ def _write(paths: tuple[str, ...], given: dict[str, Any], old: Iterable[baseline
         raise UsageError(f'{given["output"]}: {error.strerror or error}') from None
     kept = {entry.fingerprint for entry in entries}
     gone = sum(entry.fingerprint not in kept for entry in old)
-    total = sum(entry.count for entry in entries)
+    total = sum(entry.times for entry in entries)
     say(f'{given["output"]}: {total} findings' + (f', {gone} entries gone' if gone else ''))
     return status(result, paths, Limits('never', allow_empty=given['allow_empty']))

@@ -10,6 +10,7 @@ from configaudit.errors import UsageError
 TEMPLATE = '''\
 # What configaudit cannot read in your files, and how strict it is. Every key: docs/configuration.md
 # (or let your editor complete it with the JSON Schema, docs/configaudit.schema.json).
+# A line that starts with # and no space is a key to take over.
 
 # The service's own numbers. Grace periods, timeouts and batching windows are judged by them.
 service:
@@ -18,39 +19,43 @@ service:
 #  target_rps: 50
 
 # Where image tags do not say which engine release runs, and where no file names the GPU.
-# engine_version:
-#   vllm: 0.10.2
-# gpu: H100
+#engine_version:
+#  vllm: 0.10.2
+#gpu: H100
 
 # The files are all there is: what is not among them does not exist. Turns "not assessed" into answers.
-# complete: true
+#complete: true
 
 # Who connects to whom, where the files do not show it.
-# links:
-#   - client: gateway
-#     server: orders-db
+#links:
+#  - client: gateway
+#    server: orders-db
 
-# profile: latency            # latency, throughput or dev
-# fail-on: warning            # error, warning, advice or never
-# min-confidence: low
+# What the service is tuned for: latency, throughput or dev.
+#profile: latency
 
-# exclude:
-#   - examples/
+# What makes the exit status 1 (error, warning, advice, never), and the least confidence that is shown.
+#fail-on: warning
+#min-confidence: low
 
-# severity:
-#   vllm-batch-too-wide: warning      # or off
+# What is not read.
+#exclude:
+#  - examples/
 
-# rules:
-#   vllm-batch-too-wide:
-#     limit: 256                      # swept under our own load, see the runbook
+# Severities (or off) and options by rule: `configaudit rules`, `configaudit explain RULE`.
+#severity:
+#  vllm-batch-too-wide: warning
+#rules:
+#  vllm-batch-too-wide:
+#    limit: 256
 
 # Findings that are accepted for now, each with its reason.
-# ignores:
-#   - rule: vllm-batch-too-wide
-#     path: deploy/batch/
-#     object: Deployment/nightly
-#     reason: throughput job, nobody waits for it
-#     expires: 2027-12-31
+#ignores:
+#  - rule: vllm-batch-too-wide
+#    path: deploy/batch/
+#    object: Deployment/nightly
+#    reason: throughput job, nobody waits for it
+#    expires: 2027-12-31
 '''
 
 

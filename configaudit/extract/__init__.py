@@ -40,7 +40,7 @@ FORMATS: dict[str, str] = {
 ENGINES: tuple[str, ...] = ('vllm', 'sglang', 'tgi', 'triton')
 """Modules of `extract.engines`, each with `MARKERS`, `find(invocation)` and `read(...)`."""
 
-PROCESSES: tuple[str, ...] = ('golang', 'pools', 'grpc', 'host_commands')
+PROCESSES: tuple[str, ...] = ('golang', 'pools', 'database', 'grpc', 'host_commands')
 """Modules of `extract.services` that read every process: each has `MARKERS` and `read_process(...)`."""
 
 

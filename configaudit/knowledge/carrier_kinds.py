@@ -1,6 +1,7 @@
 """Kinds of what starts processes outside Kubernetes: compose services, docker run, Dockerfiles, units, commands."""
 
 import re
+from collections.abc import Sequence
 
 from configaudit.knowledge.images import identify
 from configaudit.knowledge.kinds import declare
@@ -59,7 +60,7 @@ COMPOSE_SERVICE = declare(Kind('compose-service', ('image-user',), {
 DOCKER_RUN = declare(Kind('docker-run', ('image-user',), {
     **_CONTAINER,
     'nofile': _spec('count', raise_only=True),
-    'shm_size': _spec('size', default=SHM_DEFAULT, source=DOCKER),
+    'shm_size': _spec('size', '--shm-size', SHM_DEFAULT, DOCKER),
     'ipc': _spec('text', default='private', source=DOCKER),
     'runtime': _spec('text'),
     'restart': _spec('text', default='no', source=DOCKER),
@@ -98,9 +99,10 @@ COMMAND = declare(Kind('command', (), {
 }))  # fmt: skip
 """A command of a shell script that starts a server."""
 
-_RUNTIMES = frozenset(('containerd', 'dockerd', 'crio', 'cri-o', 'cri-dockerd', 'kubelet', 'podman', 'k3s', 'rke2', 'buildkitd'))
+_RUNTIMES = frozenset(('containerd', 'dockerd', 'crio', 'cri-o', 'k3s', 'rke2'))
+"""Programs whose limits containers inherit (containerd, docs/containerd-2.0.md)."""
 _PROXIES = re.compile(r'nginx(-.*)?|openresty|angie|haproxy(-.*)?|envoy(-.*)?|apisix|kong(-gateway)?|httpd|pgbouncer|squid')
-_GO = re.compile(r'traefik|caddy(-.*)?|ollama|prometheus|grafana|alertmanager|minio|etcd|nats|loki|tempo|jaeger.*|otel.*|bifrost')
+_GO = re.compile(r'traefik|caddy|bifrost')
 _REDIS = re.compile(r'redis(-stack(-server)?)?|valkey|keydb')
 _GATEWAY_NAME = re.compile(r'(.*[-_])?(gateway|ingress|load-?balancer|reverse-?proxy|lb)([-_].*)?')
 _PYTHON_SERVERS = frozenset(('uvicorn', 'gunicorn', 'hypercorn', 'granian', 'daphne', 'litellm'))
@@ -109,6 +111,7 @@ _ENGINE_WORDS = re.compile(
     r'|\btritonserver\b|\btrtllm-serve\b|\bllama-server\b|\blmdeploy serve\b|\btorchserve\b|tensorflow_model_server'
     r'|\bollama serve\b|text-embeddings-router'
 )
+_LAUNCHERS = frozenset(('mpirun', 'torchrun', 'accelerate', 'ray', 'deepspeed', 'srun', 'numactl', 'nsys'))
 _NOT_A_SERVER = re.compile(r'(?:\S*/)?(bash|sh|sleep|tail|python3?|pytest|true|echo|cat|make|pip|uv)( |$)')
 
 
@@ -116,7 +119,7 @@ def role_of(name: str, image: str, command: str) -> str:
     """What a service is, from its name, image and command line.
 
     'engine', 'proxy' (does not raise its own open-file limit), 'gateway' (by its name only), 'python' (a Python web
-    server), 'go' (raises its limit itself), 'redis', or '' when nothing says.
+    server), 'go' (a proxy in Go, which raises its limit itself), 'redis', or '' when nothing says.
     """
     if _ENGINE_WORDS.search(command):
         return 'engine'
@@ -143,6 +146,10 @@ def program_role(program: str, command: str) -> str:
     return 'proxy' if _PROXIES.fullmatch(base) else base
 
 
-def starts_engine(command: str) -> bool:
-    """Whether a command line names an inference server's program."""
-    return _ENGINE_WORDS.search(command) is not None
+def starts_engine(words: Sequence[str]) -> bool:
+    """Whether a command line starts an inference server, rather than naming one."""
+    base = words[0].rpartition('/')[2] if words else ''
+    launches = base.startswith('python') or base in _LAUNCHERS
+    command = f'{base} {" ".join(words[1:])}'
+    found = _ENGINE_WORDS.search(command)
+    return found is not None and (launches or found.start() == 0)

@@ -46,16 +46,17 @@ VLLM = declare(Kind('vllm', ('engine',), {
         disable_log_stats='bool', enable_log_requests='bool', disable_log_requests='bool', quantization='text', dtype='text',
         block_size='count', served_model_name='text', trust_remote_code='bool', revision='text',
         distributed_executor_backend='text', calculate_kv_scales='bool', host='text', attention_backend='text',
-        performance_mode='text', kv_cache_memory_bytes='count', data_parallel_size_local='count',
+        performance_mode='text', kv_cache_memory_bytes='count', data_parallel_size_local='count', nnodes='count',
     ),
     'generation': SettingSpec(),
+    'cpu': SettingSpec('bool', False),
 }))  # fmt: skip
 
 SGLANG = declare(Kind('sglang', ('engine',), {
     **_ENGINE,
     **_flags(mem_fraction_static='number', max_running_requests='count', kv_cache_dtype='text', tp_size='count', pp_size='count',
              dp_size='count', context_length='count', host='text', enable_metrics='bool', enable_torch_compile='bool',
-             disable_cuda_graph='bool', chunked_prefill_size='count', quantization='text', dtype='text', trust_remote_code='bool',
+             disable_cuda_graph='bool', enable_dp_attention='bool', chunked_prefill_size='count', quantization='text', dtype='text', trust_remote_code='bool',
              revision='text', nnodes='count', node_rank='count'),
 }))  # fmt: skip
 

@@ -41,6 +41,7 @@ WORKLOAD = Kind('workload', (), {
     'api_version': _spec('text', path='apiVersion'),
     'serves': _spec(),
 })  # fmt: skip
+"""`serves`: whether it runs until somebody stops it (not a Job)."""
 
 POD = Kind('pod', (), {
     'grace_s': _spec('s', 30, 'terminationGracePeriodSeconds', source=K8S),
@@ -82,10 +83,14 @@ CONTAINER = Kind('container', ('image-user',), {
     'cache_volume': _spec(),
     'non_string_args': _spec(default=()),
     'command': _spec(),
+    'words': _spec(default=()),
+    'imported': _spec(default=()),
     'go_version': _spec(),
     'sidecar': _spec(default=False),
     'init': _spec(default=False),
 })  # fmt: skip
+"""`ports`: name (or number as text) -> number. `mounts`: path -> {'source', 'volume', 'read_only', 'sub_path', 'place'}.
+`env`: name -> Variable. `imported`: what envFrom takes in. `words`: the Words of command and args, in order."""
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (WORKLOAD, POD, CONTAINER)}
 

@@ -26,12 +26,26 @@ AUTOSCALER = declare(Kind('autoscaler', (), {
     'scale_up_window_s': _spec('s', 'spec.behavior.scaleUp.stabilizationWindowSeconds', 0, K8S),
     'keda_behavior': _spec('', 'spec.advanced.horizontalPodAutoscalerConfig.behavior'),
     'cooldown_s': _spec('s', 'spec.cooldownPeriod', 300, 'KEDA ScaledObject reference'),
+    'idle_replicas': _spec('count', 'spec.idleReplicaCount'),
     'fallback': _spec('', 'spec.fallback'),
     'metrics': _spec(default=()),
 }))  # fmt: skip
+"""`metrics`: mappings with 'type', 'name', 'target' (a mapping), 'place', 'target_place', and of KEDA triggers 'query', a Word."""
 
 BUDGET = declare(Kind('disruption-budget', (), {
     'selector': _spec('', 'spec.selector.matchLabels'),
     'min_available': _spec('share', 'spec.minAvailable'),
     'max_unavailable': _spec('share', 'spec.maxUnavailable'),
 }))  # fmt: skip
+
+REMOVED_API = declare(Kind('removed-api', (), {
+    'api_version': _spec('text', 'apiVersion'),
+    'object_kind': _spec('text', 'kind'),
+    'removed_in': _spec(),
+    'instead': _spec(),
+    'same_schema': _spec(),
+}))  # fmt: skip
+"""An object whose apiVersion no longer exists; see `knowledge.kubernetes_versions`."""
+
+DOCUMENT = declare(Kind('document', (), {'duplicates': _spec(default=())}))
+"""A document as text. `duplicates`: (key, place of the first, place of the one that counts)."""

@@ -6,10 +6,13 @@ pgxpool, SQLAlchemy, Prisma 6, Npgsql and LiteLLM documentation.
 """
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 Key = tuple[str, str]
 """A setting of the kind `pool`, and the unit a file writes it in."""
+_NONE: Mapping[str, tuple[float, ...]] = MappingProxyType({})
 
 
 class Library(NamedTuple):
@@ -20,7 +23,7 @@ class Library(NamedTuple):
     default_open: int | None
     """Connections it opens when nobody says; None when that depends on the machine or the version."""
     default_overflow: int = 0
-    unlimited: dict[str, tuple[float, ...]] = {}
+    unlimited: Mapping[str, tuple[float, ...]] = _NONE
     """Setting -> numbers that mean no limit."""
     default_lifetime_s: float | None = None
     default_wait_s: float | None = None

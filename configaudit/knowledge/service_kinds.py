@@ -50,6 +50,7 @@ GO_RUNTIME = declare(Kind('go-runtime', (), {
     'gogc': SettingSpec('text'),
     'go_version': SettingSpec('text'),
     'follows_quota': SettingSpec('bool', False),
+    'evidence': SettingSpec('text', 'name'),
 }))  # fmt: skip
 
 HEAP = declare(Kind('managed-heap', (), {

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from configaudit.units import HOLE
 
 FILL = '^^^^'
+MAX_UNCLOSED = 50
 _RUN = re.compile(r'\^{4,}')
 _OPENERS = re.compile(rb'\{\{|\{%|\{#')
 _BLOCK_VALUE = re.compile(rb'\b(nindent|indent|toYaml|toJson|include|template|tpl|to_nice_yaml|to_yaml)\b')
@@ -123,8 +124,8 @@ def mask(data: bytes) -> Template:
 def _spans(data: bytes) -> list[tuple[int, int]]:
     """Where actions stand; strings and backquotes inside them may hold braces."""
     spans: list[tuple[int, int]] = []
-    at = 0
-    while (found := _OPENERS.search(data, at)) is not None:
+    at = unclosed = 0
+    while unclosed < MAX_UNCLOSED and (found := _OPENERS.search(data, at)) is not None:
         start = found.start()
         end = _end_of(data, start + 2, {b'{{': b'}}', b'{%': b'%}', b'{#': b'#}'}[found[0]])
         if found[0] == b'{#' and b'\n' not in data[start:end] and b'#}' not in data[start:end]:
@@ -132,6 +133,7 @@ def _spans(data: bytes) -> list[tuple[int, int]]:
             continue
         if end < 0:
             at = start + 2
+            unclosed += 1
             continue
         while data[end : end + 1] == b'}' and found[0] == b'{{' and data[start + 2 : start + 3] == b'{':
             end += 1

@@ -4,12 +4,10 @@ import re
 from typing import NamedTuple
 
 from configaudit.places import Place, locate, source_line
-from configaudit.redact import MASK, line_spans
+from configaudit.redact import LONGEST, MASK, line_spans
 from configaudit.report.escape import UNSAFE, shown
 
 TAB = '    '
-_LONGEST = 20_000
-"""Code points; a longer line is machine-made, and no cut of it could be redacted with certainty."""
 _NEAR = 20_000
 """Bytes on either side in which the neighbours of a line are looked for."""
 _SECRET_OBJECT = re.compile(rb'^kind:\s*["\']?Secret["\']?\s*$', re.MULTILINE)
@@ -31,12 +29,12 @@ class Cell(NamedTuple):
 
 
 def excerpt(place: Place, width: int, secret: bool = False) -> Excerpt | None:
-    """The line on which a place starts, in at most `width` columns; None where no line can be shown.
+    """The line on which a place starts, in at most `width` columns; None where there is none, or one too long to redact.
 
     `secret`: the place itself holds a credential.
     """
     line, at = source_line(place), locate(place)
-    if not line.strip() or len(line) > _LONGEST:
+    if not line.strip() or len(line) > LONGEST:
         return None
     start = min(at.column - 1, len(line))
     end = max(at.end_column - 1, start) if at.end_line == at.line else len(line)

@@ -119,7 +119,10 @@ def _location(at: Values) -> Values:
 
 def _artifact(path: str) -> Values:
     """A path as a URI: relative ones to the root of the sources."""
-    uri = quote(path.encode('utf-8', 'surrogateescape'), safe='/')
+    try:
+        uri = quote(path.encode('utf-8', 'surrogateescape'), safe='/')
+    except UnicodeEncodeError:
+        uri = quote(visible(path), safe='/')
     return {'uri': f'file://{uri}'} if path.startswith('/') else {'uri': uri, 'uriBaseId': _ROOT}
 
 
@@ -136,7 +139,7 @@ def _fix(fix: Values) -> Values:
 def _replacement(edit: Values) -> Values:
     region: Values = {'deletedRegion': {'byteOffset': edit['start'], 'byteLength': edit['end'] - edit['start']}}
     if edit['text']:
-        region['insertedContent'] = {'binary': b64encode(edit['text'].encode('utf-8', 'surrogateescape')).decode(), 'text': edit['text']}
+        region['insertedContent'] = {'binary': b64encode(edit['text'].encode('utf-8', 'replace')).decode(), 'text': edit['text']}
     return region
 
 

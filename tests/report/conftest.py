@@ -6,7 +6,21 @@ import pytest
 
 from configaudit.audit import Result
 from configaudit.model import (
-    Change, Component, Error, Finding, Fix, Kind, NotAssessed, Problem, Rule, Setting, SettingSpec, Skipped, Slot, Suppressed, rule,
+    Change,
+    Component,
+    Error,
+    Finding,
+    Fix,
+    Kind,
+    NotAssessed,
+    Problem,
+    Rule,
+    Setting,
+    SettingSpec,
+    Skipped,
+    Slot,
+    Suppressed,
+    rule,
 )  # fmt: skip
 from configaudit.places import Document, Place
 from configaudit.registry import Registry

@@ -4,10 +4,10 @@ Source: cloud-init documentation, modules write_files, runcmd and bootcmd.
 """
 
 from configaudit.extract.process import Nested, Reading, nothing
-from configaudit.extract.services.host_commands import sysctl_command, writes
+from configaudit.extract.services.host_commands import sysctl_command
 from configaudit.extract.services.sysctl import is_node
 from configaudit.extract.words import word_of
-from configaudit.parse.tree import Map, Scalar, Seq, get, items, maps, text
+from configaudit.parse.tree import Map, Seq, get, items, maps, text
 from configaudit.places import Document
 
 HEADER = '#cloud-config'
@@ -28,16 +28,13 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
 
 
 def _command(document: Document, command: object, section: str, reading: Reading) -> None:
-    """A list is executed as it is, a string is a line for sh."""
-    node = is_node(document)
+    """A list is executed as it is, a string is a script for sh."""
     if isinstance(command, Seq):
         argv = tuple(word for item in command if (word := word_of(document, item)) is not None)
-        reading.components.extend(sysctl_command(argv, section, node))
+        reading.components.extend(sysctl_command(argv, section, is_node(document)))
         if len(argv) == 3 and argv[1].value == '-c':
-            reading.nested.append(Nested('runcmd.sh', argv[2]))
-            reading.components.extend(writes(argv[2], section, node))
-    elif isinstance(command, Scalar):
+            reading.nested.append(Nested(f'{section}.sh', argv[2]))
+    else:
         script = word_of(document, command)
         if script is not None:
-            reading.nested.append(Nested('runcmd.sh', script))
-            reading.components.extend(writes(script, section, node))
+            reading.nested.append(Nested(f'{section}.sh', script))

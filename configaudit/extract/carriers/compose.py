@@ -8,7 +8,16 @@ from functools import partial as bind
 from posixpath import dirname, join, normpath
 from typing import Any, NamedTuple
 
-from configaudit.extract.carriers.containers import ALL, Published, device_ids, first_devices, mount, nofile, published, setting
+from configaudit.extract.carriers.containers import (
+    ALL,
+    Published,
+    device_ids,
+    first_devices,
+    mount,
+    nofile,
+    published,
+    setting,
+)
 from configaudit.extract.carriers.interpolation import interpolate, split
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Imported, Process, Reading, Variable, nothing
@@ -19,6 +28,7 @@ from configaudit.parse.tree import Map, Scalar, Seq, get, items, key_place, mapp
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
+_PARTS = frozenset(('command', 'environment', 'ports', 'volumes', 'deploy', 'env_file', 'depends_on', 'profiles', 'restart', 'ulimits'))
 _SPECIAL = frozenset(('nofile', 'nofile_soft', 'nofile_hard'))
 
 
@@ -71,8 +81,8 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
 
 def _override(document: Document, services: Mapping[str, Map]) -> str:
     """Why a file is only part of a project: its name says so, or a service in it could not start alone."""
-    alone = all(any(key in item for key in ('image', 'build', 'extends')) for item in services.values())
-    if 'override' in document.path.rpartition('/')[2] or not alone:
+    needy = [item for item in services.values() if not any(key in item for key in ('image', 'build', 'extends'))]
+    if 'override' in document.path.rpartition('/')[2] or any(_PARTS.intersection(item) for item in needy):
         return 'an override of another compose file'
     return ''
 
@@ -113,8 +123,8 @@ def _read(service: Service) -> Process:
     role = role_of(service.name, image.value if image else '', ' '.join(words))
     settings['role'] = Setting('role', role, component.place)
     return Process(
-        component, image, entrypoint, arguments, environment, tuple(_env_files(service)),
-        partial=component.partial, syntax='none',
+        component, image, entrypoint, arguments, environment, tuple(_env_files(service)), partial=component.partial,
+        form='shell_word' if isinstance(item.get('command'), Scalar) else 'yaml_item', syntax='none',
     )  # fmt: skip
 
 

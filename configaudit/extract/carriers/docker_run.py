@@ -62,7 +62,7 @@ class Run(NamedTuple):
 
 
 def run_words(argv: tuple[Word, ...]) -> tuple[Word, ...] | None:
-    """What follows `run` in a container engine's command line; None when it is none."""
+    """`run` and what follows it in a container engine's command line; None when it is none."""
     if not argv or os.path.basename(argv[0].value) not in _PROGRAMS:
         return None
     at = 1
@@ -70,7 +70,7 @@ def run_words(argv: tuple[Word, ...]) -> tuple[Word, ...] | None:
         at += 2 if argv[at].value in _GLOBAL_VALUED else 1
     if at < len(argv) and argv[at].value == 'container':
         at += 1
-    return argv[at + 1 :] if at < len(argv) and argv[at].value in ('run', 'create') else None
+    return argv[at:] if at < len(argv) and argv[at].value in ('run', 'create') else None
 
 
 def parse_run(words: tuple[Word, ...]) -> Run:
@@ -85,7 +85,7 @@ def parse_run(words: tuple[Word, ...]) -> Run:
             at += 1
             break
         if not text.startswith('-'):
-            if text.strip(HOLE) or at + 1 == len(words):
+            if text.strip(HOLE) or not any(_is_image(after.value) for after in words[at + 1 :]):
                 break
             unseen = word.reason or 'an option is not known'
             at += 1
@@ -95,6 +95,11 @@ def parse_run(words: tuple[Word, ...]) -> Run:
         at += 2 if option.value is not None and option.value is words[min(at + 1, len(words) - 1)] else 1
     image = words[at] if at < len(words) else None
     return Run(tuple(options), image, words[at + 1 :], unseen)
+
+
+def _is_image(text: str) -> bool:
+    """Whether a word behind an unknown one looks like the image, so that the unknown one holds options."""
+    return not text.startswith(('-', '/')) and ('/' in text or ':' in text) and '=' not in text
 
 
 def _option(words: tuple[Word, ...], at: int) -> Option:
@@ -127,11 +132,11 @@ def _rest(word: Word, length: int, value: str) -> Word:
 
 
 def read_run(words: tuple[Word, ...], place: Place, identity: str, scope: str, slot_form: str) -> tuple[Component, Process]:
-    """The container that a `docker run` starts. `place`: the program's word; `slot_form`: the writer for new options."""
-    run = parse_run(words)
+    """The container that `words` (from `run` on) start. `place`: the program's word; `slot_form`: the writer for options."""
+    run = parse_run(words[1:])
     settings: dict[str, Setting] = {}
     name = run.last('--name')
-    slot = Slot(slot_form, words[0].place if words else place)
+    slot = Slot(slot_form, words[0].place)
     component = Component(
         DOCKER_RUN, name.value if name and name.known else _base(run.image), identity, place, settings,
         slot=slot, partial=run.unseen, scope=scope,

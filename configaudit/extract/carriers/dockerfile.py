@@ -4,7 +4,8 @@ from configaudit.extract.process import Process, Reading, Variable, nothing
 from configaudit.extract.words import Word
 from configaudit.knowledge.carrier_kinds import DOCKERFILE
 from configaudit.model import Component, Setting, Slot
-from configaudit.parse.dockerfile import Dockerfile, Instruction, Stage, environment, read as parse
+from configaudit.parse.dockerfile import Dockerfile, Instruction, Stage, environment
+from configaudit.parse.dockerfile import read as parse
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 

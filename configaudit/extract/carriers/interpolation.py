@@ -5,6 +5,7 @@ Sources: Compose file reference, "Interpolation"; compose-go, template and mattn
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from configaudit.extract.words import Word
@@ -127,7 +128,7 @@ def _word(word: Word, pieces: list[Piece]) -> Word:
     equals = value.find('=') + 1
     if value.startswith('-') and 0 < equals < len(value):
         tail = _word(word, list(_cut(pieces, [(equals, len(value))])))
-    adjacent = all(a.end == b.start for a, b in zip(pieces, pieces[1:])) and all(
+    adjacent = all(a.end == b.start for a, b in pairwise(pieces)) and all(
         piece.end - piece.start == len(piece.value) for piece in pieces
     )
     if adjacent:

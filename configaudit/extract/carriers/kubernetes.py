@@ -6,6 +6,7 @@ from typing import Any
 from configaudit.extract.carriers.objects import OBJECTS
 from configaudit.extract.carriers.pods import Owner, read_pod
 from configaudit.extract.process import Reading, nothing
+from configaudit.extract.services.api import removed_api
 from configaudit.extract.settings import read_settings
 from configaudit.knowledge.kinds import WORKLOAD
 from configaudit.model import Component, Peers, Setting, Slot
@@ -40,6 +41,9 @@ def read_object(document: Document, root: Map, partial: str) -> Reading:
     )
     handler: Callable[[Owner, Map], Reading] | None = OBJECTS.get(kind)
     reading = handler(owner, root) if handler else nothing()
+    removed = removed_api(owner, root)
+    if removed is not None:
+        reading.components.append(removed)
     pods = list(_pod_specs(kind, root, owner))
     if pods and kind not in ('ConfigMap', 'Secret'):
         reading.add(_workload(owner, root, pods))

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from configaudit import units
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Data, Nested, Reading, nothing
-from configaudit.extract.settings import read_settings
+from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import Word, is_open, word_of
 from configaudit.knowledge.objects import AUTOSCALER, BUDGET, SERVICE
 from configaudit.model import Component, Kind, Setting, Slot
 from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
-from configaudit.places import Place
+from configaudit.places import Document, Place
 
 
 def component_of(owner: Owner, root: Map, kind: Kind) -> Component:
@@ -73,15 +73,24 @@ def _autoscaler(owner: Owner, root: Map) -> Reading:
     for metric in maps(root, 'spec', 'metrics'):
         source = (text(metric, 'type') or '').lower()
         inner = mapping(metric, {'containerresource': 'containerResource'}.get(source, source))
+        target = mapping(inner, 'target') or inner or metric
         metrics.append({
-            'type': source, 'name': text(inner, 'name') or text(inner, 'metric', 'name'),
-            'target': plain(get(inner, 'target')) or {}, 'place': place_of(document, metric),
+            'type': source, 'name': text(inner, 'name') or text(inner, 'metric', 'name') or text(inner, 'metricName'),
+            'target': plain(target), 'place': place_of(document, metric), 'target_place': _value_place(document, target),
         })  # fmt: skip
     if 'targetCPUUtilizationPercentage' in (mapping(root, 'spec') or {}):
         place = key_place(document, mapping(root, 'spec') or root, 'targetCPUUtilizationPercentage')
-        metrics.append({'type': 'resource', 'name': 'cpu', 'target': {}, 'place': place})
+        metrics.append({'type': 'resource', 'name': 'cpu', 'target': {}, 'place': place, 'target_place': place})
     scaler.settings['metrics'] = Setting('metrics', tuple(metrics), scaler.place)
     return Reading([scaler], [], [], [])
+
+
+def _value_place(document: Document, target: Map) -> Place:
+    """Where the number of a metric's target stands."""
+    for key in ('averageValue', 'value', 'averageUtilization', 'targetAverageValue', 'targetAverageUtilization'):
+        if key in target:
+            return place_of(document, target[key])
+    return place_of(document, target)
 
 
 def _scaled_object(owner: Owner, root: Map) -> Reading:
@@ -96,6 +105,9 @@ def _scaled_object(owner: Owner, root: Map) -> Reading:
             settings[name] = Setting(name, count, place_of(document, spec[key]), reason=reason)
         else:
             settings[name] = Setting(name, default, scaler.place, 'default', source='KEDA ScaledObject reference')
+    behavior = mapping(root, 'spec', 'advanced', 'horizontalPodAutoscalerConfig', 'behavior', 'scaleDown')
+    if behavior is not None and 'stabilizationWindowSeconds' in behavior:
+        settings['scale_down_window_s'] = setting('scale_down_window_s', document, behavior, 'stabilizationWindowSeconds', 's')
     target = mapping(root, 'spec', 'scaleTargetRef')
     kind = Setting('target_kind', text(target, 'kind') or 'Deployment', scaler.place)
     settings['target_kind'] = kind
@@ -105,6 +117,7 @@ def _scaled_object(owner: Owner, root: Map) -> Reading:
             'target': plain(trigger.get('metadata')) or {},
             'query': word_of(document, get(trigger, 'metadata', 'query')),
             'place': place_of(document, get(trigger, 'metadata', 'query') or trigger),
+            'target_place': place_of(document, get(trigger, 'metadata', 'threshold') or trigger),
         }
         for trigger in maps(root, 'spec', 'triggers')
     )  # fmt: skip
@@ -114,6 +127,12 @@ def _scaled_object(owner: Owner, root: Map) -> Reading:
 
 def _budget(owner: Owner, root: Map) -> Reading:
     return Reading([component_of(owner, root, BUDGET)], [], [], [])
+
+
+def _database_cluster(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.services.database import read_cluster
+
+    return read_cluster(owner, root)
 
 
 def strings(node: object) -> tuple[str, ...]:
@@ -128,5 +147,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'HorizontalPodAutoscaler': _autoscaler,
     'ScaledObject': _scaled_object,
     'PodDisruptionBudget': _budget,
+    'Cluster': _database_cluster,
+    'postgresql': _database_cluster,
 }
 """How each kind is read; a module of `extract.services` adds its own kinds to `extract`'s table."""

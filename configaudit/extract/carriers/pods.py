@@ -132,7 +132,7 @@ def _read_container(
         slot=Slot('yaml_edit', Place(document, item.start, item.start)), partial=partial, scope=owner.namespace,
     )  # fmt: skip
     _gpus(document, item, settings)
-    _ports(document, item, settings)
+    _ports(document, item, settings, open_pod)
     mounts = _mounts(document, item, volumes, settings, open_pod or is_open(document, item))
     if role == 'initContainers':
         sidecar = text(item, 'restartPolicy') == 'Always'
@@ -145,8 +145,10 @@ def _read_container(
         settings['non_string_args'] = Setting('non_string_args', places, places[0])
     environment, imported = _environment(document, item, owner.namespace)
     env = {variable.name: variable for variable in environment}
-    settings['env'] = Setting('env', env, key_place(document, item, 'env'))
     open_args = partial or ('filled by a template' if is_open(document, item) else '')
+    settings['env'] = Setting('env', env, key_place(document, item, 'env'))
+    settings['imported'] = Setting('imported', imported, component.place, reason=open_args)
+    settings['words'] = Setting('words', (*(command or ()), *(arguments or ())), component.place)
     process = Process(
         component, word_of(document, item.get('image')), command, arguments,
         environment, imported, mounts, partial=open_args,
@@ -191,13 +193,14 @@ def _sum_gpus(pod: Component, containers: list[Component]) -> None:
     pod.settings['gpus'] = Setting('gpus', total, limits[0].place, reason=unknown)
 
 
-def _ports(document: Document, item: Map, settings: dict[str, Setting]) -> None:
+def _ports(document: Document, item: Map, settings: dict[str, Setting], open_pod: bool) -> None:
     ports: dict[str, int | None] = {}
     for port in maps(item, 'ports'):
         number = units.integer(plain(port.get('containerPort')))
         ports[text(port, 'name') or str(number)] = number
-    if ports or 'ports' in item:
-        settings['ports'] = Setting('ports', ports, key_place(document, item, 'ports'))
+    unseen = open_pod or is_open(document, item) or None in ports.values()
+    if ports or unseen:
+        settings['ports'] = Setting('ports', ports, key_place(document, item, 'ports'), reason='filled by a template' if unseen else '')
 
 
 _CACHE_PATHS = ('huggingface', '/root/.cache', '/.cache', 'hf-cache', 'hf_cache', '/models', '/model', '/data', '/cache', '/mnt', 'hub')
@@ -211,7 +214,10 @@ def _mounts(
     for mount in maps(item, 'volumeMounts'):
         path, volume = text(mount, 'mountPath') or '', volumes.get(text(mount, 'name') or '')
         source = next((key for key in volume or {} if key != 'name'), '')
-        seen[path.rstrip('/')] = {'source': source, 'read_only': text(mount, 'readOnly') == 'true', 'sub_path': text(mount, 'subPath')}
+        seen[path.rstrip('/')] = {
+            'source': source, 'volume': text(mount, 'name'), 'read_only': text(mount, 'readOnly') == 'true',
+            'sub_path': text(mount, 'subPath') or text(mount, 'subPathExpr'), 'place': place_of(document, mount['mountPath']) if path else place_of(document, mount),
+        }  # fmt: skip
         if volume is not None and path.rstrip('/') == '/dev/shm':
             _shm(document, mount, volume, settings)
         for kind, key, field in (('ConfigMap', 'configMap', 'name'), ('Secret', 'secret', 'secretName')):

@@ -1,4 +1,4 @@
-"""Shell scripts: the servers that their commands start, directly or in containers."""
+"""Shell scripts: the servers that their commands start, directly or in containers, and what they set on the host."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from configaudit import units
 from configaudit.extract.carriers.docker_run import read_run, run_words
 from configaudit.extract.commands import peel, word_at
 from configaudit.extract.process import Process, Reading, Variable, nothing
+from configaudit.extract.services.host_commands import read_script
 from configaudit.extract.words import Word
 from configaudit.knowledge.carrier_kinds import COMMAND, starts_engine
 from configaudit.model import Component, Peers, Setting
@@ -32,6 +33,7 @@ def read(document: Document) -> Reading:
     """The commands of a script that start an inference server or a container."""
     reading = nothing()
     body = document.text
+    reading.add(read_script(document))
     if not _MARKERS.search(body):
         return reading
     script = Word(body, Place(document, 0, len(body)))
@@ -70,7 +72,7 @@ def _server(
     following = run_words(words)
     if following is not None:
         return read_run(following, words[0].place, identity, document.path, 'shell_word')
-    if not starts_engine(' '.join(word.value for word in words)):
+    if not starts_engine([word.value for word in words]):
         return None
     settings = {
         'background': Setting('background', command.background, words[0].place),
@@ -78,7 +80,7 @@ def _server(
     }
     if seen.nofile:
         settings['nofile'] = seen.nofile[-1]
-    component = Component(COMMAND, name, identity, words[0].place, settings, scope=document.path)
+    component = Component(COMMAND, f'{name} command {number + 1}', identity, words[0].place, settings, scope=document.path)
     environment = tuple(_environment(command, script, seen))
     return component, Process(component, None, words, None, environment, form='shell_word', syntax='none')
 

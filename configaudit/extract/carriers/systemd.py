@@ -35,11 +35,9 @@ class InlineComment(NamedTuple):
     """A '#' after a value, which systemd takes as part of the value."""
 
     key: str
-    line: Place
-    """The whole assignment."""
     comment: Place
-    rewritten: str
-    """The assignment with the comment on a line of its own above it."""
+    tail: Place
+    """The comment and the blanks before it."""
 
 
 def read(document: Document) -> Reading:
@@ -95,12 +93,12 @@ def _read_unit(document: Document, file: File, unit: str, partial: str, reading:
         if following is None:
             reading.processes.append(
                 Process(
-                    component, None, words, None, variables, imported, partial=partial, form='systemd_word',
+                    component, None, words, None, variables, imported, partial=partial, form='shell_word',
                     syntax='systemd', settle=bind(_settle, component),
                 )
             )  # fmt: skip
             continue
-        run, process = read_run(following, words[0].place, f'unit/{unit}/{number}', unit, 'systemd_word')
+        run, process = read_run(following, words[0].place, f'unit/{unit}/{number}', unit, 'shell_word')
         if run['role'].known_value == 'engine':
             settings['runs'] = Setting('runs', 'engine', place)
         reading.components.append(run)
@@ -120,9 +118,12 @@ def _set(settings: dict[str, Setting], key: str, word: Word) -> None:
             reason = '' if value is not None else f'{text!r} is not a limit'
             settings[at] = Setting(at, value, word.place, reason=reason, slot=slot)
         return
-    value = units.seconds(word.value) if name == 'stop_timeout_s' else word.value
-    reason = f'{word.value!r} is not a time' if value is None and word.value != 'infinity' else ''
-    settings[name] = Setting(name, math.inf if word.value == 'infinity' and value is None else value, word.place, reason=reason, slot=slot)
+    if name == 'stop_timeout_s':
+        seconds = math.inf if word.value == 'infinity' else units.seconds(word.value)
+        reason = '' if seconds is not None else f'{word.value!r} is not a time'
+        settings[name] = Setting(name, seconds, word.place, reason=reason, slot=slot)
+    else:
+        settings[name] = Setting(name, word.value, word.place, slot=slot)
 
 
 def _limit(text: str) -> float | None:
@@ -172,11 +173,8 @@ def _inline_comments(document: Document, file: File) -> Iterator[InlineComment]:
         at = _comment_at(document, entry)
         if at is None or entry.key in _FREE_TEXT or entry.key.startswith('X-'):
             continue
-        comment = Place(document, at, entry.end)
-        value = document.text[entry.start : at].rstrip()
-        newline = '\r\n' if '\r\n' in document.text else '\n'
-        rewritten = f'{comment.text}{newline}{document.text[entry.key_start : entry.start]}{value}'
-        yield InlineComment(entry.key, Place(document, entry.key_start, entry.end), comment, rewritten)
+        start = entry.start + len(document.text[entry.start : at].rstrip())
+        yield InlineComment(entry.key, Place(document, at, entry.end), Place(document, start, entry.end))
 
 
 def _comment_at(document: Document, entry: Entry) -> int | None:
@@ -201,9 +199,9 @@ def _settle(component: Component, process: Process, stores: Stores) -> Process:
             _set(component.settings, key, word)
     if 'nofile' not in component.settings:
         for data in stores.every('systemd-default', 'manager'):
-            word = data.values.get('DefaultLimitNOFILE')
-            if word is not None:
-                _set(component.settings, 'LimitNOFILE', word)
+            default = data.values.get('DefaultLimitNOFILE')
+            if default is not None:
+                _set(component.settings, 'LimitNOFILE', default)
                 for name in ('nofile', 'nofile_hard'):
                     component.settings[name] = component.settings[name]._replace(origin='inherited')
     return process

@@ -10,7 +10,7 @@ from configaudit.extract.engines.launch import Launch
 from configaudit.extract.engines.version import Release, engine_gpu
 from configaudit.model import Component, Kind, Peers, Setting
 
-_MANY_NODES = re.compile(r'\bray start\b|multi-node-serving|ray_cluster_size|ray-cluster-size|RAY_ADDRESS|ray symmetric-run')
+_MANY_NODES = re.compile(r'\bray start\b|RAY_START_CMD|multi-node-serving|ray[_-]cluster[_-]size|RAY_ADDRESS|ray symmetric-run|\brun_cluster\.sh\b')
 """Words of a process that joins a Ray cluster before the engine starts."""
 
 
@@ -35,7 +35,12 @@ def engine_settings(invocation: Invocation, launch: Launch, arguments: Arguments
 def _joins_ray(invocation: Invocation) -> bool:
     process = invocation.process
     words = (*(process.entrypoint or ()), *(process.arguments or ()))
-    return any(_MANY_NODES.search(word.value) for word in words) or 'RAY_ADDRESS' in invocation.environment
+    kinds = [str(pod['object_kind'].known_value) for pod in process.component.peers('pod')]
+    return (
+        any(_MANY_NODES.search(word.value) for word in words)
+        or 'RAY_ADDRESS' in invocation.environment
+        or any('Ray' in kind for kind in kinds)
+    )
 
 
 def engine_component(

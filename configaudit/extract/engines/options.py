@@ -45,8 +45,16 @@ def setting_from(name: str, unit: str, option: Option, launch: Launch) -> Settin
     if value is None and unit != 'bool':
         return Setting(name, None, option.word.place, reason='no value follows', unit=unit)
     if value is None or (unit == 'bool' and option.shape is not None and option.shape.values == 'none'):
-        return Setting(name, not option.negated, option.word.place, slot=Slot('argument', option.word.place), unit=unit)
-    return word_setting(name, unit, value)
+        locked = 'it stands in a configuration file of the engine' if _in_file(option) else option.word.locked
+        slot = Slot('argument', option.word.place) if option.word.pure else None
+        return Setting(name, not option.negated, option.word.place, slot=slot, unit=unit, locked=locked)
+    setting = word_setting(name, unit, value)
+    return setting._replace(slot=Slot('yaml_edit', value.place)) if _in_file(option) and setting.slot is not None else setting
+
+
+def _in_file(option: Option) -> bool:
+    """Whether the option is a key of a --config file, which has no dashes."""
+    return option.word.pure and not option.word.place.text.lstrip('"\'').startswith('-')
 
 
 def word_setting(name: str, unit: str, value: Word) -> Setting:

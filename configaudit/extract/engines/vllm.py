@@ -54,14 +54,16 @@ def _own_entry_point(invocation: Invocation) -> Launch | None:
     image, arguments = image_of(invocation), invocation.arguments
     if image is None or image.engine != 'vllm':
         return None
-    first = arguments[0].value if arguments else ''
+    if not arguments:
+        return None  # an operator or a base supplies the command: the server would not start a model of anybody's choice
+    first = arguments[0].value
     if os.path.basename(first) == 'vllm' and len(arguments) > 1 and arguments[1].value == 'serve':
         return launch_of(arguments[0].place, arguments[2:], 'serve')
     if not _serves(image.repository):
         return None
     if first == 'serve':
         return launch_of(arguments[0].place, arguments[1:], 'serve')
-    if first and not first.startswith('-') and '/' not in first and HOLE not in first:
+    if not first.startswith('-') and '/' not in first and HOLE not in first:
         return None
     return launch_of(anchor(invocation), arguments, 'entrypoint')
 
@@ -78,10 +80,13 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         return None
     release = engine_release(invocation, 'vllm', context)
     arguments, model = _arguments(invocation, launch, stores, release.version)
-    unseen = invocation.unseen or arguments.unknown_tail
+    unseen = invocation.unseen or arguments.unknown_tail or _presets(invocation)
     settings = engine_settings(invocation, launch, arguments, context)
+    settings['cpu'] = Setting('cpu', runs_on_cpu(invocation), launch.program)
     read_options(VLLM, arguments, launch, settings, {'--kv-cache-memory': 'kv_cache_memory_bytes'})
     settings['model'] = _model(launch, arguments, model)
+    if 'nnodes' in settings:
+        settings['nodes'] = settings['nnodes']._replace(name='nodes')
     _settle(invocation, launch, settings, release.version, unseen)
     port = arguments.last('--port')
     if port is not None and port.value is not None:
@@ -89,6 +94,12 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     else:
         settings['port'] = Setting('port', 8000, launch.program, 'default', unseen, source='vLLM server arguments')
     return engine_component(VLLM, invocation, launch, settings, unseen, release)
+
+
+def _presets(invocation: Invocation) -> str:
+    """Why a KServe LLMInferenceService without a command of its own hides arguments, or ''."""
+    kinds = [pod['object_kind'].known_value for pod in invocation.process.component.peers('pod')]
+    return 'KServe merges its presets into it' if 'LLMInferenceService' in kinds and not invocation.argv else ''
 
 
 def _arguments(

@@ -13,6 +13,7 @@ _PRODUCTS = {
 }  # fmt: skip
 _SCHEME = re.compile(r'(jdbc:)?([a-z0-9]+)(?:\+([a-z0-9_]+))?:(?:[a-z]+:)*//', re.IGNORECASE)
 _VARIABLE = re.compile(r'\$\{[^{}]*\}|\$\([^()]*\)|%\w')
+_DEFAULT = re.compile(r'\$\{[^:{}]+:([^{}]+)\}(?=[:/?]|$)')
 _ADO = re.compile(r'(?:^|;)\s*(host|server|data source|address|addr)\s*=\s*(?:tcp:)?([^;,:\\]*)', re.IGNORECASE)
 _ADO_USER = re.compile(r'(?:^|;)\s*(?:user id|uid|username|user|integrated security|trusted_connection|database|initial catalog)\s*=', re.IGNORECASE)
 
@@ -49,14 +50,21 @@ def parse_dsn(word: Word) -> Dsn | None:
     head = text[start : query_at if query_at >= 0 else len(text)]
     authority = head.partition('/')[0] if '@' not in head else head[: head.rfind('@')] + head[head.rfind('@') :].partition('/')[0]
     host = re.sub(r'^\w+\((.*?)\)?$', r'\1', authority.rpartition('@')[2]).split(',')[0]
-    host = host.partition(':')[0]
+    host = _host(word.value, host, text)
     query = text[query_at + 1 :] if query_at >= 0 else ''
     parameters = _parameters(word, query_at + 1, query, ';' if separator == ';' else '&') if query else {}
     return Dsn(
         word, product, (scheme[3] or '').lower(), bool(scheme[1]), '' if HOLE in host else host.lower(), parameters,
-        HOLE in re.sub(rf'=[^&;]*{HOLE}[^&;]*', '=', query) or (query_at < 0 and text.endswith(HOLE)),
+        HOLE in re.sub(rf'=[^&;]*{HOLE}[^&;]*', '=', query) or (query_at < 0 and '/' not in head and text.endswith(HOLE)),
         scheme[2].lower() == 'mariadb',
     )  # fmt: skip
+
+
+def _host(written: str, host: str, text: str) -> str:
+    """A host without its port; of Spring's `${NAME:default}` the default."""
+    at = text.find(host)
+    default = _DEFAULT.match(written, at) if host.startswith(HOLE) and at >= 0 else None
+    return default[1] if default is not None else host.partition(':')[0]
 
 
 def _parameters(word: Word, start: int, query: str, separator: str) -> dict[str, Word]:

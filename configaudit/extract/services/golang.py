@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from configaudit import units
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores, environment_of
 from configaudit.extract.process import Data, Process, Reading, Reference, nothing
-from configaudit.extract.services.heap import heaps
+from configaudit.extract.services.heap import heaps, memory_limit
 from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import GO_RUNTIME
@@ -41,7 +40,8 @@ class _Module(NamedTuple):
     """The go.mod that a process is built from, and how sure that is."""
 
     values: Mapping[str, Word]
-    certain: bool
+    evidence: str
+    """'name': the module is called like the image or workload; 'folder': it stands beside the manifest."""
 
 
 def read_process(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
@@ -53,9 +53,10 @@ def read_process(process: Process, invocations: list[Invocation], stores: Stores
         return found
     carrier = process.component
     settings: dict[str, Setting] = {}
-    for name in ('cpu_limit', 'memory_limit'):
-        if name in carrier.kind.settings:
-            settings[name] = carrier[name]
+    if 'cpu_limit' in carrier.kind.settings:
+        settings['cpu_limit'] = carrier['cpu_limit']
+    if 'memory_limit' in carrier.kind.settings:
+        settings['memory_limit'] = memory_limit(carrier)
     _environment(process, environment, settings)
     if module is not None:
         _from_module(module, settings)
@@ -111,8 +112,8 @@ def _from_module(module: _Module, settings: dict[str, Setting]) -> None:
     follows = explicit.value == '1' if explicit is not None else named is not None and named >= (1, 25)
     place = (explicit or default or go or next(iter(values.values()))).place
     follows = follows or 'automaxprocs' in values
-    if module.certain or follows:
-        settings['follows_quota'] = Setting('follows_quota', follows, place)
+    settings['follows_quota'] = Setting('follows_quota', follows, place)
+    settings['evidence'] = Setting('evidence', module.evidence, place)
 
 
 def version_of(text: str) -> tuple[int, int] | None:
@@ -122,20 +123,26 @@ def version_of(text: str) -> tuple[int, int] | None:
 
 
 def _module(process: Process, stores: Stores) -> _Module | None:
-    """The go.mod that a container's program is built from: in the manifest's folder or above, and of its name."""
-    folder = process.component.place.document.path.rpartition('/')[0]
-    image = process.image.value.partition('@')[0].rpartition('/')[2].partition(':')[0] if process.image is not None else ''
-    names = {process.component.name, image, *(workload.name for workload in process.component.peers('workload'))}
+    """The nearest go.mod in the manifest's folder or above, when the container's program is built from it.
+
+    That is so when the module is called like the image, the container or the workload; likely when it stands in the
+    manifest's own folder and the pod has one container, whose image somebody built (it has a registry or an owner).
+    """
+    carrier = process.component
+    image = process.image.value.partition('@')[0] if process.image is not None else ''
+    names = {carrier.name, image.rpartition('/')[2].partition(':')[0], *(workload.name for workload in carrier.peers('workload'))}
+    first = folder = carrier.place.outermost().document.path.rpartition('/')[0]
     while True:
         found = stores.find('go.mod', '', f'{folder}/go.mod' if folder else 'go.mod')
         if found is not None and 'module' in found.values:
             path = re.sub(r'/v\d+$', '', found.values['module'].value)
-            return _Module(found.values, True) if path.rpartition('/')[2] in names else None
+            if path.rpartition('/')[2] in names:
+                return _Module(found.values, 'name')
+            return _Module(found.values, 'folder') if folder == first and '/' in image and _is_alone(carrier) else None
         if not folder:
             return None
         folder = folder.rpartition('/')[0]
 
 
-def cores(value: object) -> float | None:
-    """CPU cores of a quantity."""
-    return units.quantity(value) if isinstance(value, (str, int, float)) else None
+def _is_alone(carrier: Component) -> bool:
+    return [len(pod.peers('container')) for pod in carrier.peers('pod')] == [1]

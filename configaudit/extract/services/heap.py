@@ -23,7 +23,7 @@ def heaps(process: Process, invocations: list[Invocation], stores: Stores) -> li
     found = list(_found(process, invocations, stores))
     components = []
     for runtime, heap in found[-1:]:
-        settings = {'runtime': Setting('runtime', runtime, heap.place), 'heap': heap, 'memory_limit': carrier['memory_limit']}
+        settings = {'runtime': Setting('runtime', runtime, heap.place), 'heap': heap, 'memory_limit': memory_limit(carrier)}
         component = Component(
             HEAP, carrier.name, f'{carrier.identity}/heap', carrier.place, settings, partial=process.partial, scope=carrier.scope
         )
@@ -31,6 +31,14 @@ def heaps(process: Process, invocations: list[Invocation], stores: Stores) -> li
         component.peer_map['carrier'] = Peers.of([carrier], True)
         components.append(component)
     return components
+
+
+def memory_limit(carrier: Component) -> Setting:
+    """The container's memory limit, by whichever key its carrier writes it."""
+    limit = carrier['memory_limit']
+    if not limit.is_set and 'deploy_memory' in carrier.kind.settings and carrier['deploy_memory'].is_set:
+        return carrier['deploy_memory']._replace(name='memory_limit')
+    return limit
 
 
 def _found(process: Process, invocations: list[Invocation], stores: Stores) -> Iterator[tuple[str, Setting]]:

@@ -46,7 +46,8 @@ def add_option(settings: dict[str, Setting], library: str, key: str, word: Word,
 def add_url(settings: dict[str, Setting], dsn: Dsn, writer: str = 'argument') -> str:
     """Take in a database URL: product, host, pool parameters, timeouts. The library its parameters belong to, or ''."""
     word = dsn.word
-    url = setting_of('url', word, 'text', writer=writer)
+    # Spliced as it is: what is added to a URL (&name=value) needs no quotes where the URL needs none.
+    url = setting_of('url', word, 'text', writer='properties')
     settings['url'] = url._replace(known_value=word.value, reason='', secret=True)
     settings['product'] = Setting('product', dsn.product, word.place)
     settings['host'] = Setting('host', dsn.host or None, word.place, reason='' if dsn.host else 'the host is filled from a variable')
@@ -85,11 +86,9 @@ def component_of(draft: Draft, name: str, identity: str, scope: str, partial: st
     settings['library'] = Setting('library', draft.library, place)
     if 'max_open' not in settings:
         settings['max_open'] = _unstated(draft.library, place, partial)
-        if library.default_overflow and not partial:
-            settings.setdefault('overflow', Setting('overflow', library.default_overflow, place, 'default', source=f'{library.title} default'))
-    elif library.default_overflow and not partial:
-        source = f'{library.title} default'
-        settings.setdefault('overflow', Setting('overflow', library.default_overflow, place, 'default', source=source))
+    source = f'{library.title} default' if library.default_overflow else ''
+    settings.setdefault('overflow', Setting('overflow', library.default_overflow, place, 'default', partial if source else '', source=source))
+    settings.setdefault('serves', Setting('serves', True, place, 'default'))
     for setting, value in (('max_lifetime_s', library.default_lifetime_s), ('wait_timeout_s', library.default_wait_s), ('idle_timeout_s', library.default_idle_s)):
         if value is not None and not partial:
             settings.setdefault(setting, Setting(setting, value, place, 'default', source=f'{library.title} default'))

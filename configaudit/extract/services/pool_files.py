@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from configaudit.extract.services.dsn import parse_ado, parse_dsn
 from configaudit.extract.services.pool_drafts import Draft, add_option, add_url
-from configaudit.extract.services.values import settled, setting_of
+from configaudit.extract.services.values import setting_of, settled
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.pool_libraries import LIBRARIES, squash
 from configaudit.model import Setting
@@ -122,7 +122,7 @@ def _map_draft(document: Document, node: Map, squashed: dict[str, str], path: Pa
         word = word_of(document, node[key])
         if word is None:
             continue
-        if 'max_open' not in settings or short not in LIBRARIES[library].keys:
+        if LIBRARIES[library].keys.get(short, ('', ''))[0] not in settings:
             add_option(settings, library, short, settled(word))
         if short in ('dsn', 'url', 'uri', 'connectionstring') and (dsn := parse_dsn(word)) is not None:
             add_url(settings, dsn)

@@ -26,7 +26,7 @@ _WORTH = ('datasource', 'pool', 'maxOpen', 'max_open', 'maxConns', 'ConnectionSt
 def read(document: Document) -> Reading:
     """A Java properties file."""
     reading = nothing()
-    reading.components.extend(_file_pools(document, _properties(document), document.path, ''))
+    reading.components.extend(_file_pools(document, _properties(document), '', _profile(document, None)))
     return reading
 
 
@@ -42,7 +42,7 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     return reading
 
 
-def _profile(document: Document, root: Map) -> str:
+def _profile(document: Document, root: Map | None) -> str:
     """Why a Spring file is only a layer over another one, or ''."""
     name = os.path.basename(document.path)
     layered = get(root, 'spring', 'profiles') is not None or get(root, 'spring', 'config', 'activate') is not None

@@ -102,7 +102,8 @@ def read(document: Document) -> Reading:
             and isinstance(entry.value, bool)
         ):
             driver = 'systemd' if entry.value else 'cgroupfs'
-            settings['cgroup_driver'] = Setting('cgroup_driver', driver, place, slot=Slot('toml', place))
+            if not entry.value or 'cgroup_driver' not in settings:
+                settings['cgroup_driver'] = Setting('cgroup_driver', driver, place, slot=Slot('toml', place))
     if not settings:
         return Reading([], [], [], [])
     start = Place(document, 0, 1)

@@ -1,7 +1,32 @@
-"""Placeholder until its helper delivers."""
-from configaudit.extract.process import nothing
-MARKERS = ()
-def read(*a): return None if "engines" in __name__ else nothing()
-def read_tree(*a): return nothing()
-def read_process(*a): return []
-def duplicate_keys(*a): return []
+"""What is wrong with a document as text: keys that stand twice in one mapping."""
+
+from typing import Any
+
+from configaudit.knowledge.objects import DOCUMENT
+from configaudit.model import Component, Setting
+from configaudit.parse.tree import Map, text
+from configaudit.parse.yaml import Duplicate
+from configaudit.places import Document, Place
+
+
+def duplicate_keys(document: Document, root: Map, duplicates: tuple[Duplicate, ...]) -> list[Component]:
+    """One component for a document with keys that stand twice; a template may choose between them."""
+    places = tuple((found.key, _place(document, found.key, found.first), _place(document, found.key, found.second)) for found in duplicates)
+    if document.template is not None:
+        places = tuple(place for place in places if not _conditional(document, place[1]) and not _conditional(document, place[2]))
+    if not places:
+        return []
+    name = text(root, 'metadata', 'name') or document.path.rpartition('/')[2]
+    kind = text(root, 'kind') or 'document'
+    identity = '/'.join(filter(None, (kind, text(root, 'metadata', 'namespace'), name, 'document')))
+    return [Component(DOCUMENT, name, identity, places[0][2], {'duplicates': Setting('duplicates', places, places[0][2])})]
+
+
+def _place(document: Document, key: str, start: int) -> Place:
+    quote = document.text[start : start + 1] in ('"', "'")
+    return Place(document, start, start + len(key) + 2 * quote)
+
+
+def _conditional(document: Document, place: Place) -> bool:
+    template: Any = document.template
+    return bool(template.conditional(document.byte_of(place.start) - document.base))

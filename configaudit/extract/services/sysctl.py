@@ -21,8 +21,10 @@ _OPEN = ('{{', '{%', '${', '<%', '@@')
 
 
 def is_node(document: Document) -> bool:
-    """Whether a file's name or text shows that its host runs Kubernetes."""
-    return _NODE.search(document.path) is not None or _NODE.search(document.text) is not None
+    """Whether a file's name or text, or that of the file around it, shows that its host runs Kubernetes."""
+    if _NODE.search(document.path) or _NODE.search(document.text):
+        return True
+    return document.outer is not None and is_node(document.outer.document)
 
 
 def read(document: Document) -> Reading:

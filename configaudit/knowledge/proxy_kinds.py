@@ -1,0 +1,92 @@
+"""Kinds of what stands between clients and servers: proxied groups of servers, routes to them, listeners, nginx itself.
+
+Sources: nginx docs (core, http_core, http_proxy, http_upstream, http_v2 modules; CHANGES 1.25.1 and 1.29.7), Envoy v3 API
+(Cluster, HttpProtocolOptions, KeepaliveSettings), Istio DestinationRule, ingress-nginx and AWS Load Balancer Controller annotations.
+"""
+
+import math
+import re
+
+from configaudit.knowledge.kinds import declare
+from configaudit.model import Component, Kind, SettingSpec
+
+NGINX_BEFORE_1_29_7 = 'nginx docs, ngx_http_proxy_module: before 1.29.7'
+
+UPSTREAM = declare(Kind('proxy-upstream', (), {
+    'product': SettingSpec('text'),
+    'targets': SettingSpec(default=()),
+    'direct': SettingSpec('bool', False),
+    'protocol_http': SettingSpec('text'),
+    'grpc': SettingSpec(default=''),
+    'tls': SettingSpec('bool', False),
+    'keepalive': SettingSpec('count', 0, ('keepalive',), source='nginx docs, ngx_http_upstream_module: before 1.29.7'),
+    'max_requests': SettingSpec('count', 0, ('connectionPool', 'http', 'maxRequestsPerConnection')),
+    'max_connections': SettingSpec('count', None, ('connectionPool', 'tcp', 'maxConnections')),
+    'upgrade': SettingSpec('text', 'DEFAULT', ('connectionPool', 'http', 'h2UpgradePolicy')),
+    'follows_client': SettingSpec('bool', False, ('connectionPool', 'http', 'useClientProtocol')),
+    'ping_interval_s': SettingSpec('s', math.inf),
+    'ping_timeout_s': SettingSpec('s', 20),
+    'backend_protocol': SettingSpec('text', 'HTTP'),
+}))  # fmt: skip
+"""`targets`: (host, port) as text. `direct`: nginx passes to a host without an `upstream` block. `protocol_http`: '1.0', '1.1',
+'2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''."""
+
+ROUTE = declare(Kind('proxy-route', (), {
+    'product': SettingSpec('text'),
+    'path': SettingSpec('text'),
+    'target': SettingSpec('text'),
+    'protocol_http': SettingSpec('text', '1.0', ('proxy_http_version',), source=NGINX_BEFORE_1_29_7),
+    'connection': SettingSpec('text', 'close', ('proxy_set_header',), source=NGINX_BEFORE_1_29_7),
+    'websocket': SettingSpec('bool', False),
+    'read_timeout_s': SettingSpec('s', 60, ('proxy_read_timeout',), source='nginx docs, ngx_http_proxy_module'),
+    'send_timeout_s': SettingSpec('s', 60, ('proxy_send_timeout',), source='nginx docs, ngx_http_proxy_module'),
+    'connect_timeout_s': SettingSpec('s', 60, ('proxy_connect_timeout',), source='nginx docs, ngx_http_proxy_module'),
+    'buffering': SettingSpec('bool', True, ('proxy_buffering',), source='nginx docs, ngx_http_proxy_module'),
+    'gzip': SettingSpec('bool', False, ('gzip',), source='nginx docs, ngx_http_gzip_module'),
+    'next_upstream': SettingSpec('text', 'error timeout', ('proxy_next_upstream',), source='nginx docs, ngx_http_proxy_module'),
+    'body_size': SettingSpec('text', '1m', ('client_max_body_size',), source='nginx docs, ngx_http_core_module'),
+    'ignore_client_abort': SettingSpec('bool', False, ('proxy_ignore_client_abort',), source='nginx docs, ngx_http_proxy_module'),
+}))  # fmt: skip
+"""`connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only."""
+
+LISTENER = declare(Kind('proxy-listener', (), {
+    'product': SettingSpec('text'),
+    'address': SettingSpec('text'),
+    'tls': SettingSpec('bool', False),
+    'http2': SettingSpec('bool', False, ('http2',), source='nginx docs, ngx_http_v2_module'),
+    'proxies': SettingSpec('bool', False),
+}))  # fmt: skip
+
+NGINX = declare(Kind('nginx', (), {
+    'workers': SettingSpec('text', '1', ('worker_processes',), source='nginx docs, ngx_core_module'),
+    'worker_connections': SettingSpec('count', 512, ('worker_connections',), True, 'nginx docs, ngx_core_module'),
+    'worker_nofile': SettingSpec('count', None, ('worker_rlimit_nofile',), True, 'nginx docs, ngx_core_module'),
+    'client_limit': SettingSpec('count'),
+    'proxies': SettingSpec('bool', False),
+}))  # fmt: skip
+"""`client_limit`: the largest `limit_conn` that is no limit per address: how many clients the file itself expects."""
+
+_VLLM = re.compile(r'(?:^|[-_.])vllm(?:$|[-_.\d])')
+_NOT_THE_ENGINE = re.compile(r'router|gateway|epp|grpc|ext[-_]?proc|envoy|nginx|proxy|plugin|scheduler|triton|controller|webhook|operator')
+
+
+def names_vllm(host: str) -> bool:
+    """Whether a host or cluster name says that vLLM itself answers there, not something around it."""
+    first = host.lower().split('.')[0]
+    return _VLLM.search(first) is not None and _NOT_THE_ENGINE.search(first) is None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address never leaves the machine."""
+    return host in ('localhost', '::1', '[::1]') or host.startswith(('127.', 'unix:'))
+
+
+def looks_like_grpc(name: str) -> bool:
+    """Whether a port's name or application protocol says gRPC ('grpc', 'grpc-web' not, 'http-grpc' so)."""
+    parts = name.lower().split('-')
+    return 'grpc' in parts and 'web' not in parts
+
+
+def engines_behind(upstream: Component) -> list[Component]:
+    """The engines that linking found behind an upstream's or a Service's addresses."""
+    return list(dict.fromkeys(upstream.peers('engine')))

@@ -1,0 +1,124 @@
+"""Rules for gRPC keepalive on both ends: item 6 of the July checklist."""
+
+import math
+from collections.abc import Iterator
+
+from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
+
+_A8 = 'gRPC proposal A8; doc/keepalive.md: a third ping within the server\'s minimum ends in GOAWAY too_many_pings'
+
+
+def minimum(server: Component) -> tuple[float, Setting]:
+    """Seconds between pings that a server allows, and the setting that says so."""
+    if server.kind.name == 'triton':
+        setting = server['grpc_http2_min_recv_ping_interval_without_data']
+        return (300 if not setting.is_set and setting.is_known else setting.value / 1000), setting
+    return server['min_time_s'].value, server['min_time_s']
+
+
+def permits(server: Component) -> tuple[bool, Setting]:
+    """Whether a server allows pings on a connection without calls, and the setting that says so."""
+    setting = server['grpc_keepalive_permit_without_calls' if server.kind.name == 'triton' else 'permit_without_stream']
+    return bool(setting.value), setting
+
+
+def _strikes(server: Component) -> Setting:
+    return server['grpc_http2_max_ping_strikes' if server.kind.name == 'triton' else 'max_ping_strikes']
+
+
+@rule(
+    'grpc-keepalive-punished', on='grpc-client', severity='error', checklist='july-6', source=_A8,
+    effect='calls are not cut while the server is silent (prefill, queue)', side_effect='a dead connection is noticed later',
+)  # fmt: skip
+def keepalive_punished(client: Component) -> Iterator[Problem]:
+    """The client pings more often than the server allows, and the server closes the connection with the calls on it.
+
+    Measured: 30 s pings against a default server (one ping in 300 s) cut a silent call after 90 s. Safe is a server
+    minimum at or below the client's time and the same permission for idle connections, or a client time of 5 minutes.
+    """
+    time = client['time_s']
+    if time.value == math.inf:
+        raise NotApplicable('the client sends no keepalive pings')
+    for server in client.peers('grpc-server').some():
+        if _strikes(server).value == 0:
+            continue
+        allowed, place = minimum(server)
+        if time.value < allowed:
+            yield Problem(
+                time, 'the client pings every {value} s, the server {server} allows one in {limit} s: calls are cut by GOAWAY too_many_pings',
+                server=server.name, limit=allowed, see=[('the server\'s minimum', place if place.is_set else server.place)], fix=time.set(int(allowed)),
+            )  # fmt: skip
+        asked = client['permit_without_stream']
+        allows, setting = permits(server)
+        if asked.value and not allows and time.value < 7200:
+            yield Problem(
+                asked, 'the client pings idle connections, the server {server} does not permit that: it closes them after three pings',
+                server=server.name, see=[('the server\'s permission', setting if setting.is_set else server.place)], detail='permit',
+                severity='warning', fix=asked.set('false'),
+            )  # fmt: skip
+
+
+@rule(
+    'grpc-keepalive-unmatched', on='grpc-client', severity='warning', confidence='medium', checklist='july-6', source=_A8,
+    effect='the pair of client and server settings is known to fit',
+)  # fmt: skip
+def keepalive_unmatched(client: Component, *, server_default_s: float = 300) -> Iterator[Problem]:
+    """A client that pings more often than a default server allows needs a server that was told so; none is seen."""
+    time = client['time_s']
+    if client.peers('grpc-server') or time.value == math.inf:
+        raise NotApplicable('the server is seen, or the client sends no pings')
+    if time.value < server_default_s:
+        yield Problem(
+            time, 'the client pings every {value} s; a server at its defaults allows one in {limit} s, and this server\'s policy is not among the files read',
+            limit=server_default_s,
+        )  # fmt: skip
+
+
+@rule(
+    'grpc-keepalive-off', on='grpc-client', severity='advice', checklist='july-6',
+    source='July tuning checklist, change 6; gRPC proposal A8: load balancers drop idle connections (NLB 350 s, GCP 600 s)',
+    effect='a connection that a load balancer dropped is noticed before the next call hangs on it',
+    side_effect='the server must permit the pings: set both ends together',
+)  # fmt: skip
+def keepalive_off(client: Component) -> Iterator[Problem]:
+    """Without keepalive a connection that a load balancer or a dead node dropped is found only by a hanging call."""
+    time = client['time_s']
+    if time.value == math.inf:
+        yield Problem(time, 'gRPC keepalive is off: a dead connection is found only by a call that hangs')
+
+
+@rule(
+    'triton-keepalive-punishes-clients', on='triton', severity='warning', confidence='medium', checklist='july-6',
+    source=_A8 + '; Triton Inference Server, client guide: GRPC KeepAlive', effect='clients with the same keepalive time keep their connections',
+)  # fmt: skip
+def triton_punishes_clients(server: Component) -> Iterator[Problem]:
+    """Triton's keepalive time is shortened, but the minimum it allows its clients is left above that.
+
+    Clients are usually tuned to the same time; with more than two pings inside the minimum Triton ends their connection.
+    """
+    time, strikes = server['grpc_keepalive_time'], server['grpc_http2_max_ping_strikes']
+    if not time.is_set:
+        raise NotApplicable('the keepalive time is left at two hours')
+    own = time.value / 1000
+    if strikes.is_set and strikes.value == 0:
+        return
+    allowed, setting = minimum(server)
+    if own < allowed:
+        yield Problem(
+            time, 'Triton pings every {own} s but allows its clients one ping in {limit} s: clients tuned alike are cut off',
+            own=own, limit=allowed, see=[('the minimum for clients', setting)], fix=setting.set(int(time.value)),
+        )  # fmt: skip
+
+
+@rule(
+    'grpc-keepalive-env-unread', on='grpc-environment', severity='warning', confidence='medium', checklist='july-6',
+    source='gRPC doc/environment_variables.md and channel_arg_names.h: keepalive is a channel argument, no variable sets it',
+    effect='the keepalive that was meant is set where the library reads it',
+)  # fmt: skip
+def keepalive_env_unread(process: Component) -> Iterator[Problem]:
+    """A variable spelt like a gRPC channel argument: no gRPC library reads it, only the program's own code could."""
+    names = process['unread'].value
+    if not names:
+        raise Unknown('no variable is seen')
+    for name, place in names:
+        yield Problem(place, '{name}: no gRPC library reads this variable; set the channel argument in code', name=name, detail=name)

@@ -1,0 +1,119 @@
+"""What a container is for: whether it serves an engine, who looks after its pod, what it must load before it answers."""
+
+import re
+
+from configaudit.knowledge.images import identify
+from configaudit.knowledge.models import weight_bytes
+from configaudit.model import Component, NotApplicable
+
+AS_WRITTEN = frozenset((
+    'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'LeaderWorkerSet', 'Rollout', 'CloneSet',
+))  # fmt: skip
+"""Kinds whose pod spec runs as it stands; operators of other kinds add probes, volumes and lifetimes of their own."""
+HEALTH = {'vllm': '/health', 'sglang': '/health', 'tgi': '/health', 'triton': '/v2/health/ready'}
+"""Where each engine answers that it can serve."""
+_GATEWAYS = re.compile(
+    r'(^|/)(litellm[^/]*|portkey-?[^/]*gateway|one-api|new-api|bifrost|open-webui|lmstack-router|vllm-router|[^/]*semantic-router|sgl-router|llm-gateway)$'
+)
+"""Images of programs that pass requests on to inference servers."""
+_UPSTREAM = ('vllm/vllm-openai', 'lmsysorg/sglang', 'huggingface/text-generation-inference')
+_CACHE_VARIABLES = ('HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE', 'HF_HOME')
+_CACHE_OPTIONS = ('--download-dir', '--huggingface-hub-cache')
+_NOT_STORAGE = ('configMap', 'secret', 'downwardAPI', 'projected')
+_SYSTEM_PATHS = ('/dev', '/etc', '/tmp', '/var/log', '/run', '/proc', '/sys', '/usr')
+
+
+def object_kind(container: Component) -> str:
+    """The kind of the object that the container's pod belongs to."""
+    return str(container.peer('pod')['object_kind'].value)
+
+
+def runs_as_written(container: Component) -> None:
+    """NotApplicable where an operator completes the pod spec: what is missing in it says nothing."""
+    kind = object_kind(container)
+    if kind not in AS_WRITTEN:
+        raise NotApplicable(f'the operator of {kind} adds to the pod spec')
+
+
+def runs_for_long(container: Component) -> None:
+    """NotApplicable for what runs once: init containers, Jobs."""
+    if container['init'].value or not container.peer('workload')['serves'].value:
+        raise NotApplicable('it runs once')
+
+
+def serving_engine(container: Component) -> Component:
+    """The engine that answers requests in this container; NotApplicable for all others, workers of a group among them."""
+    runs_for_long(container)
+    engines = container.peers('engine')
+    if not engines:
+        raise NotApplicable('no inference server runs in it')
+    if container.peer('pod').identity.endswith('/workerTemplate/pod') and len(container.peer('workload').peers('pod')) > 1:
+        raise NotApplicable('the leader of its group answers')
+    engine = engines[0]
+    for option in engine['options'].value:
+        rank = option.value.value if option.value is not None else ''
+        if option.name == '--headless' or (option.name == '--node-rank' and rank.isdigit() and rank != '0'):
+            raise NotApplicable('it is a worker that answers nobody')
+    return engine
+
+
+def is_gateway(container: Component) -> bool:
+    """Whether the image is a known gateway in front of inference servers."""
+    image = container['image']
+    return image.is_known and bool(_GATEWAYS.search(identify(str(image.known_value or '')).repository.lower()))
+
+
+def hub_model(engine: Component) -> str:
+    """The model's name on the hub, or '' when it is a local path or in a bucket."""
+    model = str(engine['model'].value or '')
+    parts = model.split('/')
+    named = len(parts) == 2 and all(parts) and '://' not in model and parts[0] not in ('.', '..', 'models', 'model', 'mnt', 'data')
+    return model if named and not model.startswith(('~', '$', '{')) else ''
+
+
+def is_small(model: str, limit: float = 2 * 2**30) -> bool:
+    """Whether the weights are known to be few enough that their download is no matter."""
+    size = weight_bytes(model)
+    return size is not None and size < limit
+
+
+def cache_path(engine: Component) -> str:
+    """The folder in which an engine keeps what it downloads, as far as its flags and environment say."""
+    environment = engine['environment'].value
+    for option in engine['options'].value:
+        if option.name in _CACHE_OPTIONS and option.value is not None:
+            return str(option.value.value).rstrip('/')
+    for name in _CACHE_VARIABLES:
+        if name in environment and environment[name].value:
+            return str(environment[name].value).rstrip('/')
+    if 'XDG_CACHE_HOME' in environment:
+        return f'{environment["XDG_CACHE_HOME"].value.rstrip("/")}/huggingface'
+    if engine.kind.name == 'tgi':
+        return '/data'
+    home = environment['HOME'].value.rstrip('/') if 'HOME' in environment else '/root'
+    return f'{home}/.cache/huggingface'
+
+
+def keeps_downloads(container: Component, engine: Component) -> bool:
+    """Whether a volume covers the cache folder, or may do so in an image whose folders are not known."""
+    path = cache_path(engine)
+    upstream = identify(str(container['image'].known_value or '')).repository.endswith(_UPSTREAM)
+    for mounted, mount in container['mounts'].value.items():
+        if mount['source'] in _NOT_STORAGE or mounted.startswith('/dev/'):
+            continue
+        if '\ufffc' in path or path == mounted or path.startswith(mounted + '/') or mounted.startswith(path + '/'):
+            return True
+        if 'huggingface' in mounted or '.cache' in mounted:
+            return True
+        if not upstream and not mounted.startswith(_SYSTEM_PATHS):
+            return True
+    return False
+
+
+def downloads_at_start(container: Component, engine: Component) -> bool:
+    """Whether every start fetches a large model from the hub before the server answers."""
+    model = hub_model(engine)
+    offline = engine['environment'].value.get('HF_HUB_OFFLINE')
+    if not model or is_small(model) or (offline is not None and offline.value.lower() in ('1', 'true', 'yes', 'on')):
+        return False
+    return not keeps_downloads(container, engine)

@@ -1,0 +1,168 @@
+"""Edges of the vLLM rules: what they must say, and what they must not."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.extract.engines.conftest import pod
+
+Audit = Callable[..., list[str]]
+H100 = '  nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n'
+A100 = '  nodeSelector: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}\n'
+IMAGE = 'vllm/vllm-openai:v0.16.0'
+
+
+@pytest.mark.parametrize(
+    ('args', 'found_ids'),
+    [
+        ('--max-num-seqs=16', []),
+        ('--max-num-seqs=128', []),
+        ('--max-num-seqs=129', ['vllm-batch-too-wide']),
+        ('--max-num-seqs=15', ['vllm-batch-too-narrow']),
+        ('--port=8000', ['vllm-batch-unset']),
+        ('--runner=pooling', []),
+    ],
+)
+def test_batch(found: Audit, args: str, found_ids: list[str]) -> None:
+    rules = ('vllm-batch-too-wide', 'vllm-batch-too-narrow', 'vllm-batch-unset')
+    lines = found({'pod.yaml': pod(IMAGE, '', f'[--model=/m/x, {args}]')}, *rules)
+    assert [line.split()[1] for line in lines] == found_ids
+
+
+@pytest.mark.parametrize(
+    ('share', 'severity'), [('0.8', None), ('0.85', None), ('0.86', 'advice'), ('0.93', 'advice'), ('0.94', 'warning'), ('1', 'warning')]
+)
+def test_memory_share_steps(run, share: str, severity: str | None) -> None:  # type: ignore[no-untyped-def]
+    result = run({'pod.yaml': pod(IMAGE, '', f'[--model=/m/x, --gpu-memory-utilization={share}]')})
+    assert [item.severity for item in result.findings if item.rule.id == 'vllm-memory-share-high'] == ([severity] if severity else [])
+
+
+def test_memory_share_of_a_cpu_build_is_left_alone(found: Audit) -> None:
+    assert found({'pod.yaml': pod('vllm/vllm-openai-cpu:v0.16.0', '', '[--model=/m/x]')}, 'vllm-memory-share-unset', 'vllm-batch-unset') == []
+
+
+@pytest.mark.parametrize(
+    ('node', 'model', 'length', 'expected'),
+    [
+        (H100, '/m/x', 65536, 1),
+        (H100, '/m/x', 8192, 0),
+        (H100, 'Qwen/Qwen3-32B', 8192, 1),
+        (A100, '/m/x', 65536, 0),
+        ('', '/m/x', 65536, 0),
+    ],
+)
+def test_full_precision_cache_only_where_fp8_pays_and_runs(found: Audit, node: str, model: str, length: int, expected: int) -> None:
+    text = pod(IMAGE, '', f'[--model={model}, --max-model-len={length}]') + node
+    assert len(found({'pod.yaml': text}, 'vllm-kv-cache-full-precision')) == expected
+
+
+def test_unknown_gpu_is_not_assessed(run) -> None:  # type: ignore[no-untyped-def]
+    result = run({'pod.yaml': pod(IMAGE, '', '[--model=/m/x, --kv-cache-dtype=fp8]')})
+    assert 'vllm-kv-cache-fp8-unsupported' in {item.rule.id for item in result.not_assessed}
+
+
+@pytest.mark.parametrize(('version', 'expected'), [('v0.10.2', 1), ('v0.11.0', 1), ('v0.11.1', 0), ('latest', 0)])
+def test_model_as_option_by_version(found: Audit, version: str, expected: int) -> None:
+    text = pod(f'vllm/vllm-openai:{version}', '[vllm, serve]', '[--model, /m/x]')
+    assert len(found({'pod.yaml': text}, 'vllm-model-as-option')) == expected
+
+
+@pytest.mark.parametrize(
+    ('version', 'flag', 'rule'),
+    [
+        ('v0.16.0', '--disable-log-requests', 'vllm-flag-deprecated'),
+        ('v0.19.1', '--disable-log-requests', 'vllm-flag-removed'),
+        ('v0.10.2', '--shutdown-timeout=30', 'vllm-flag-too-new'),
+        ('v0.16.0', '--max-num-seq=64', 'vllm-flag-abbreviated'),
+        ('v0.16.0', '--kv-transfer-config.kv_role=kv_both', None),
+        ('v0.16.0', '--reasoning-parser=some_plugin', None),
+        ('latest', '--disable-log-requests', None),
+        ('latest', '--max-seqs-num=3', 'vllm-flag-unknown'),
+        ('v0.16.0', '--max-model-len=16k', None),
+        ('v0.16.0', '--tensor-parallel-size=two', 'vllm-flag-value-invalid'),
+    ],
+)
+def test_flags_by_version(run, version: str, flag: str, rule: str | None) -> None:  # type: ignore[no-untyped-def]
+    result = run({'pod.yaml': pod(f'vllm/vllm-openai:{version}', '', f'[--model=/m/x, {flag}]')})
+    ids = [item.rule.id for item in result.findings if item.rule.id.startswith('vllm-flag')]
+    assert ids == ([rule] if rule else [])
+
+
+def _group(size: int, gpus: int, script: str) -> str:
+    limits = f'resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}'
+    return f"""apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {{name: big}}
+spec:
+  leaderWorkerTemplate:
+    size: {size}
+    leaderTemplate:
+      spec:
+        containers:
+          - name: leader
+            image: vllm/vllm-openai:v0.16.0
+            command: [sh, -c, "{script}"]
+            {limits}
+    workerTemplate:
+      spec:
+        containers: [{{name: worker, image: 'vllm/vllm-openai:v0.16.0', {limits}}}]
+"""
+
+
+@pytest.mark.parametrize(('size', 'gpus', 'expected'), [(2, 8, 0), (1, 8, 1), (2, 4, 1), (4, 4, 0)])
+def test_group_of_pods_counts_as_one(found: Audit, size: int, gpus: int, expected: int) -> None:
+    text = _group(size, gpus, 'ray start --head; vllm serve /m/x -tp 8 -pp 2')
+    assert len(found({'lws.yaml': text}, 'engine-gpus-mismatch')) == expected
+
+
+@pytest.mark.parametrize(
+    ('args', 'gpus', 'ids'),
+    [
+        ('-tp, "2"', 2, []),
+        ('-tp, "4"', 2, ['engine-gpus-mismatch']),
+        ('-tp, "2", --data-parallel-size=2', 4, []),
+        ('-tp, "2", --data-parallel-size=4, --data-parallel-size-local=2', 4, []),
+        ('--port=8000', 2, ['engine-gpus-mismatch']),
+        ('-tp, $(TP)', 2, []),
+        ('--tensor-parallel-size=2, --nnodes=2', 1, []),
+    ],
+)
+def test_gpus_of_one_pod(found: Audit, args: str, gpus: int, ids: list[str]) -> None:
+    text = pod(IMAGE, '', f'[--model=/m/x, {args}]') + f'      resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}\n'
+    assert [line.split()[1] for line in found({'pod.yaml': text}, 'engine-gpus-mismatch')] == ids
+
+
+@pytest.mark.parametrize(
+    ('more', 'expected'),
+    [
+        ('', 1),
+        ('  hostIPC: true\n', 0),
+        ('      volumeMounts: [{name: s, mountPath: /dev/shm}]\n  volumes: [{name: s, emptyDir: {medium: Memory}}]\n', 0),
+        ('      volumeMounts: [{name: s, mountPath: /dev/shm}]\n  volumes: [{name: s, emptyDir: {}}]\n', 1),
+        ('      volumeMounts: [{name: s, mountPath: /dev/shm}]\n  volumes: [{name: s, hostPath: {path: /dev/shm}}]\n', 0),
+        ('      env: [{name: NCCL_SHM_DISABLE, value: "1"}]\n', 0),
+        ('      resources: {limits: {aws.amazon.com/neuron: 2}}\n', 0),
+    ],
+)
+def test_shared_memory(found: Audit, more: str, expected: int) -> None:
+    text = pod(IMAGE, '', '[--model=/m/x, -tp, "2"]') + more
+    assert len(found({'pod.yaml': text}, 'engine-shm-default')) == expected
+
+
+@pytest.mark.parametrize(('service', 'links', 'expected'), [('vllm', '', 1), ('vllm', '  enableServiceLinks: false\n', 0), ('chat', '', 0)])
+def test_service_links(found: Audit, service: str, links: str, expected: int) -> None:
+    text = f'apiVersion: v1\nkind: Service\nmetadata: {{name: {service}}}\nspec: {{selector: {{a: b}}, ports: [{{port: 80}}]}}\n'
+    files = {'pod.yaml': pod(IMAGE, '', '[--model=/m/x]') + links, 'service.yaml': text}
+    assert len(found(files, 'vllm-service-link-clash')) == expected
+
+
+def test_a_headless_service_sets_no_variables(found: Audit) -> None:
+    text = 'apiVersion: v1\nkind: Service\nmetadata: {name: vllm}\nspec: {clusterIP: None, selector: {a: b}, ports: [{port: 80}]}\n'
+    assert found({'pod.yaml': pod(IMAGE, '', '[--model=/m/x]'), 'service.yaml': text}, 'vllm-service-link-clash') == []
+
+
+def test_model_of_a_config_file_is_no_option(found: Audit) -> None:
+    config = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: e}\ndata:\n  e.yaml: |\n    model: /m/x\n'
+    mount = '      volumeMounts: [{name: e, mountPath: /e}]\n  volumes: [{name: e, configMap: {name: e}}]\n'
+    files = {'pod.yaml': pod('vllm/vllm-openai:v0.10.2', '[vllm, serve]', '[--config=/e/e.yaml, --port=8000]') + mount, 'config.yaml': config}
+    assert found(files, 'vllm-model-as-option', 'vllm-model-missing') == []
