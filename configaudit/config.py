@@ -13,6 +13,9 @@ from configaudit.places import Place
 from configaudit.registry import Registry, load
 from configaudit.selection import Choices, Override, Scope, chooser, matches
 
+_NAMES = ('configaudit.yaml', 'configaudit.yml', '.configaudit.yaml')
+_PYPROJECT = 'pyproject.toml'
+
 
 class Ignored(NamedTuple):
     """Findings that the configuration accepts."""
@@ -139,6 +142,31 @@ def _fits(value: object, default: object) -> bool:
     if isinstance(default, (list, tuple)):
         return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
     return default is None or isinstance(value, type(default))
+
+
+def find(folder: str) -> str:
+    """The file that holds for a folder: in it or above, up to the root of the repository; '' when there is none."""
+    here = os.path.abspath(folder)
+    while True:
+        for name in _NAMES:
+            path = os.path.join(here, name)
+            if os.path.isfile(path):
+                return path
+        path = os.path.join(here, _PYPROJECT)
+        if os.path.isfile(path) and _speaks_of_us(path):
+            return path
+        parent = os.path.dirname(here)
+        if parent == here or os.path.exists(os.path.join(here, '.git')):
+            return ''
+        here = parent
+
+
+def _speaks_of_us(path: str) -> bool:
+    try:
+        with open(path, 'rb') as file:
+            return b'[tool.configaudit' in file.read(2**20)
+    except OSError:
+        return False
 
 
 def read_config(path: str, *, trusted: bool, today: str = '') -> Config:

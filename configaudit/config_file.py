@@ -1,6 +1,5 @@
-"""The configuration file: where it is found, and its values, each checked against the table of keys with its place."""
+"""The configuration file's values, each checked against the table of keys with its place."""
 
-import os
 from typing import Any, NamedTuple
 
 from configaudit import units
@@ -9,9 +8,8 @@ from configaudit.dates import is_date
 from configaudit.errors import UsageError
 from configaudit.places import Document, Place, locate
 
-NAMES = ('configaudit.yaml', 'configaudit.yml', '.configaudit.yaml')
-PYPROJECT = 'pyproject.toml'
 MAX_BYTES = 2**20
+MAX_NODES = 100_000
 
 
 class Node(NamedTuple):
@@ -25,23 +23,6 @@ class Node(NamedTuple):
     """Of a plain value: its text as written, since a version 0.10 is not the number 0.1."""
 
 
-def find(folder: str) -> str:
-    """The file that holds for a folder: in it or above, up to the root of the repository; '' when there is none."""
-    here = os.path.abspath(folder)
-    while True:
-        for name in NAMES:
-            path = os.path.join(here, name)
-            if os.path.isfile(path):
-                return path
-        path = os.path.join(here, PYPROJECT)
-        if os.path.isfile(path) and b'[tool.configaudit' in _bytes(path):
-            return path
-        parent = os.path.dirname(here)
-        if parent == here or os.path.exists(os.path.join(here, '.git')):
-            return ''
-        here = parent
-
-
 def read(path: str, shown: str) -> dict[str, Any]:
     """The checked values of a file, nested as they stand. UsageError names the place of what is wrong."""
     root = _toml(path, shown) if path.endswith('.toml') else _yaml(path, shown)
@@ -51,9 +32,12 @@ def read(path: str, shown: str) -> dict[str, Any]:
 def _bytes(path: str) -> bytes:
     try:
         with open(path, 'rb') as file:
-            return file.read(MAX_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f'{path}: {error.strerror or error}') from None
+    if len(data) > MAX_BYTES:
+        raise UsageError(f'{path}: over {MAX_BYTES >> 20} MiB')
+    return data
 
 
 def _yaml(path: str, shown: str) -> Node | None:
@@ -67,18 +51,22 @@ def _yaml(path: str, shown: str) -> Node | None:
     if tree.duplicates:
         again = tree.duplicates[0]
         raise UsageError(_at(Place(document, again.second, again.second), f'{again.key!r} stands twice'))
-    return _yaml_node(document, tree.roots[0]) if tree.roots else None
+    return _yaml_node(document, tree.roots[0], [MAX_NODES]) if tree.roots else None
 
 
-def _yaml_node(document: Document, node: Any) -> Node:
+def _yaml_node(document: Document, node: Any, left: list[int]) -> Node:
+    """A node of the tree; aliases are expanded, so `left` counts how many values are still allowed."""
     from configaudit.parse.tree import Map, Seq, place_of, plain
 
     place = place_of(document, node)
+    left[0] -= 1
+    if left[0] < 0:
+        raise UsageError(_at(place, f'over {MAX_NODES} values'))
     if isinstance(node, Map):
         keys = {name: place_of(document, key) for name, key in node.names.items()}
-        return Node({name: _yaml_node(document, value) for name, value in node.items()}, place, keys)
+        return Node({name: _yaml_node(document, value, left) for name, value in node.items()}, place, keys)
     if isinstance(node, Seq):
-        return Node([_yaml_node(document, item) for item in node], place, {})
+        return Node([_yaml_node(document, item, left) for item in node], place, {})
     return Node(plain(node), place, {}, node.value)
 
 

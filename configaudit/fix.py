@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from configaudit.model import Change, Finding
@@ -79,6 +80,7 @@ def _write(form: str, document: Document, start: int, end: int, path: tuple[str,
     return edit(form, text, start, end, path, value)
 
 
+@lru_cache(maxsize=32)
 def _roots(document: Document) -> Sequence[Any]:
     from configaudit.parse.yaml import SyntaxProblem, parse
 

@@ -1,7 +1,9 @@
 """Findings that somebody decided to live with: in a comment, in an annotation, in the configuration."""
 
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from configaudit.config import Config, Ignored
@@ -123,13 +125,14 @@ def _divide(
     for mark in valid:
         for line in range(mark.first, mark.last + 1) if mark.span is None else ():
             by_line.setdefault((mark.path, line), []).append(mark)
-    objects = [(mark, _owned(mark, components)) for mark in valid if mark.span is not None]
+    spanning = [mark for mark in valid if mark.span is not None]
+    owned = _owned(spanning, components)
     kept: list[Finding] = []
     suppressed: list[Suppressed] = []
     used: set[tuple[int, str]] = set()
     for finding in findings:
         hits: list[Mark | Ignored] = [mark for line in _lines(finding) for mark in by_line.get(line, ())] if by_line else []
-        hits.extend(mark for mark, owned in objects if _is_on(finding, mark, owned))
+        hits.extend(_on_object(finding, spanning, owned) if spanning else ())
         hits.extend(item for item in config.ignored if not _is_over(item.expires, config) and _is_ignored(finding, item, config))
         named = [(hit, name) for hit in hits for name in hit.rules if matches(name, finding.rule)]
         used.update((id(hit), name) for hit, name in named)
@@ -154,28 +157,37 @@ def _lines(finding: Finding) -> set[tuple[str, int]]:
     return found
 
 
-def _owned(mark: Mark, components: Iterable[Component]) -> frozenset[str]:
-    """Identities of what stands in the annotated object: components whose own place is elsewhere belong by identity."""
-    return frozenset(
-        component.identity.removesuffix('/pod') for component in components if _is_in(mark, component.place)
-    )
+def _owned(spanning: Iterable[Mark], components: Iterable[Component]) -> dict[str, list[Mark]]:
+    """Identity -> annotations of the object it stands in. Components whose own place is elsewhere belong by their identity."""
+    by_path: dict[str, list[tuple[int, str]]] = {}
+    for component in components:
+        outer = component.place.outermost()
+        at = outer.document.byte_of(outer.start), component.identity.removesuffix('/pod')
+        by_path.setdefault(outer.document.path, []).append(at)
+    for held in by_path.values():
+        held.sort()
+    owned: dict[str, list[Mark]] = {}
+    for mark in spanning:
+        assert mark.span is not None
+        held = by_path.get(mark.path, [])
+        inside = held[bisect_left(held, (mark.span[0], '')) : bisect_left(held, (mark.span[1], ''))]
+        for identity in dict.fromkeys(name for _, name in inside):
+            owned.setdefault(identity, []).append(mark)
+    return owned
 
 
-def _is_in(mark: Mark, place: Place) -> bool:
-    outer = place.outermost()
-    if outer.document.path != mark.path or mark.span is None:
-        return False
-    return mark.span[0] <= outer.document.byte_of(outer.start) < mark.span[1]
-
-
-def _is_on(finding: Finding, mark: Mark, owned: frozenset[str]) -> bool:
+def _on_object(finding: Finding, spanning: Iterable[Mark], owned: Mapping[str, list[Mark]]) -> list[Mark]:
+    """The annotations that speak of a finding: of the object around its component, or around its place."""
     steps = finding.component.identity.split('/')
-    above = {'/'.join(steps[:count]) for count in range(1, len(steps) + 1)}
-    if not (_is_in(mark, finding.place) or above & owned):
-        return False
-    if mark.container and not any(f'{role}/{mark.container}' in '/'.join(steps) for role in ('containers', 'initContainers')):
-        return False
-    return mark.setting in ('', finding.setting)
+    found = [mark for count in range(1, len(steps) + 1) for mark in owned.get('/'.join(steps[:count]), ())]
+    outer = finding.place.outermost()
+    at, path = outer.document.byte_of(outer.start), outer.document.path
+    found.extend(mark for mark in spanning if mark.path == path and mark.span and mark.span[0] <= at < mark.span[1])
+    return [mark for mark in found if _is_in_container(steps, mark.container) and mark.setting in ('', finding.setting)]
+
+
+def _is_in_container(steps: list[str], name: str) -> bool:
+    return not name or any(role in ('containers', 'initContainers') and step == name for role, step in pairwise(steps))
 
 
 def _is_ignored(finding: Finding, item: Ignored, config: Config) -> bool:

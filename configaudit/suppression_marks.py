@@ -11,6 +11,7 @@
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ TRACE = b'configaudit'
 ANNOTATION = 'configaudit.io/ignore'
 FILE_LINES = 20
 _COMMENT = re.compile(r'(?:#|//|;)[ \t]*configaudit:[ \t]*(ignore[^\r\n]*)')
+_BREAK = re.compile(r'\r\n|\r|\n')
 _FORM = re.compile(r'(ignore|ignore-file)[ \t]*\[([^\]]*)\][ \t]*(.*)')
 _UNTIL = re.compile(r'(?:until|expires)[ \t=:]+(\S+?)(?:[:,;][ \t]*|[ \t]+|$)(.*)', re.DOTALL)
 _LINE = re.compile(r'([^@:]*?)[ \t]*(?:@[ \t]*([\w-]+)(?:\.([\w-]+))?)?[ \t]*(?::[ \t]*(.*))?')
@@ -63,49 +65,56 @@ def comments(path: str, data: bytes) -> Iterator[Mark]:
     """The suppressions in comments of a file."""
     document = Document(path, '', data)
     text = document.text
-    starts: list[int] = []
-    lines: list[str] = []
+    lines: _Lines | None = None
     for match in _COMMENT.finditer(text):
-        if not lines:
-            lines = text.splitlines(keepends=True)
-            starts = [0]
-            for line in lines:
-                starts.append(starts[-1] + len(line))
-        number = text.count('\n', 0, match.start()) + 1
-        yield _comment(document, match, number, [line.strip() for line in lines])
+        lines = lines or _lines_of(text)
+        yield _comment(document, match, lines)
 
 
-def _comment(document: Document, match: re.Match[str], number: int, lines: list[str]) -> Mark:
+class _Lines(NamedTuple):
+    """A file's lines, counted from 0."""
+
+    starts: list[int]
+    is_comment: list[bool]
+    below: list[int]
+    """The next line that is no comment, from each line on."""
+    ends: list[int]
+    """The last line of the command that continues over each line."""
+
+
+def _lines_of(text: str) -> _Lines:
+    breaks = [match.end() for match in _BREAK.finditer(text)]
+    starts = [0, *breaks]
+    stripped = [text[start:end].strip() for start, end in zip(starts, [*breaks, len(text)], strict=True)]
+    is_comment = [line.startswith(('#', '//', ';')) for line in stripped]
+    below, ends = list(range(len(starts))), list(range(len(starts)))
+    for at in range(len(starts) - 2, -1, -1):
+        if is_comment[at]:
+            below[at] = below[at + 1]
+        # A comment may stand between continued lines (in a Dockerfile), and does not end the command.
+        if stripped[at].endswith('\\') or is_comment[at]:
+            ends[at] = ends[at + 1]
+    return _Lines(starts, is_comment, below, ends)
+
+
+def _comment(document: Document, match: re.Match[str], lines: _Lines) -> Mark:
     place = Place(document, match.start(), match.start() + len(match[0].rstrip()))
     form = _FORM.match(match[1].rstrip())
     if form is None:
         return Mark((), '', '', 'comment', place, 'write `ignore[rule] reason`', document.path)
     rules = _names(form[2])
     expires, reason, problem = _reason(form[3])
+    own = bisect_right(lines.starts, match.start()) - 1
+    first = last = own
     if form[1] == 'ignore-file':
-        if number > FILE_LINES:
+        first, last = 0, len(lines.starts) - 1
+        if own >= FILE_LINES:
             problem = f'ignore-file counts only in the first {FILE_LINES} lines of a file'
-        return Mark(rules, reason, expires, 'comment', place, problem, document.path, 1, len(lines) + 1)
-    first, last = _covered(lines, number)
-    return Mark(rules, reason, expires, 'comment', place, problem, document.path, first, last)
-
-
-def _covered(lines: list[str], number: int) -> tuple[int, int]:
-    """The lines that the comment on a line speaks of: its own, or the (continued) line below a comment that stands alone."""
-    if not _is_comment(lines[number - 1]):
-        return number, number
-    below = number
-    while below < len(lines) and _is_comment(lines[below]):
-        below += 1
-    last = below
-    # A comment cannot stand inside a command that continues with \, so one above it covers all of it.
-    while last + 1 < len(lines) and (lines[last].endswith('\\') or _is_comment(lines[last])):
-        last += 1
-    return number, last + 1
-
-
-def _is_comment(line: str) -> bool:
-    return line.startswith(('#', '//', ';'))
+    elif lines.is_comment[own]:
+        # Inside a command that continues with \ no comment can stand, so one above it covers all of it.
+        first = lines.below[own]
+        last = lines.ends[first]
+    return Mark(rules, reason, expires, 'comment', place, problem, document.path, first + 1, last + 1)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -126,20 +135,24 @@ def annotations(path: str, data: bytes) -> Iterator[Mark]:
     """The suppressions in annotations of a file's objects and pod templates."""
     for parsed in documents(path, data, gate=False):
         if isinstance(parsed, Parsed) and ANNOTATION.encode() in parsed.document.data:
-            yield from _annotated(parsed.document, parsed.root)
+            yield from _annotated(parsed.document, parsed.root, set())
 
 
-def _annotated(document: Document, node: Any) -> Iterator[Mark]:
+def _annotated(document: Document, node: Any, seen: set[int]) -> Iterator[Mark]:
+    """The annotations in a tree; an alias is the node itself, so each node is visited once."""
+    if id(node) in seen or not isinstance(node, (Map, Seq)):
+        return
+    seen.add(id(node))
     if isinstance(node, Map):
         value = get(mapping(node, 'metadata', 'annotations'), ANNOTATION)
         if isinstance(value, Scalar):
             span = document.byte_of(node.start), document.byte_of(node.end)
-            yield from _lines(document, value, span)
-    for child in node.values() if isinstance(node, Map) else node if isinstance(node, Seq) else ():
-        yield from _annotated(document, child)
+            yield from _annotation(document, value, span)
+    for child in node.values() if isinstance(node, Map) else node:
+        yield from _annotated(document, child, seen)
 
 
-def _lines(document: Document, value: Any, span: tuple[int, int]) -> Iterator[Mark]:
+def _annotation(document: Document, value: Any, span: tuple[int, int]) -> Iterator[Mark]:
     whole = place_of(document, value)
     at = whole.start
     for line in value.value.splitlines():

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from configaudit.knowledge.batching_kinds import in_file_unit
-from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.model import Component, NotApplicable, Problem, Severity, rule
 
 CHECKLIST = 'July tuning checklist, change 4'
 EFFECT = 'P99 latency -18 % with a window of 30 ms instead of 100 ms'
@@ -28,7 +28,7 @@ def window_long(batcher: Component, *, limit_ms: float = 30, warn_ms: float = 10
         raise NotApplicable('no window is set, or a batch is one request')
     if window.value <= limit_ms:
         return
-    severity = 'warning' if window.value >= warn_ms and product != 'bentoml' else 'advice'
+    severity: Severity = 'warning' if window.value >= warn_ms and product != 'bentoml' else 'advice'
     yield Problem(
         window, 'a request may wait {value} ms for its batch, over {limit} ms: all of it adds to the latency', limit=limit_ms,
         severity=severity, fix=window.set(in_file_unit(limit_ms, window.unit)),

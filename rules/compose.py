@@ -11,10 +11,14 @@ _LOADS_A_MODEL = ('vllm', 'sglang', 'tgi')
 
 
 @rule(
-    'compose-nofile-unset', on='compose-service', severity='warning', checklist='july-10',
+    'compose-nofile-unset',
+    on='compose-service',
+    severity='warning',
+    checklist='july-10',
     source='containerd docs/containerd-2.0.md; systemd-system.conf(5), DefaultLimitNOFILE; July tuning checklist, change 10',
-    effect='no "too many open files" at about 1000 connections', side_effect='a program that closes every possible descriptor at start takes longer',
-)  # fmt: skip
+    effect='no "too many open files" at about 1000 connections',
+    side_effect='a program that closes every possible descriptor at start takes longer',
+)
 def nofile_unset(service: Component, *, files: int = 65536, hard: int = 1048576) -> Iterator[Problem]:
     """A service without ulimits.nofile gets whatever the daemon has: 1024 open files on a host with containerd 2.
 
@@ -28,19 +32,34 @@ def nofile_unset(service: Component, *, files: int = 65536, hard: int = 1048576)
     limit = service['nofile']
     if limit.is_set or limit.value is not None:
         return
-    starts = 'it starts with the daemon\'s soft limit (1024 with containerd 2)'
+    starts = "it starts with the daemon's soft limit (1024 with containerd 2)"
     if service['role'].value in _SELDOM_RAISES:
-        yield Problem(limit, f'no ulimits.nofile: {starts}, under {{files}}', files=files, fix=limit.set({'soft': files, 'hard': hard}))
-    elif service['role'].value == 'go' or any(engine.kind.name in ('vllm', 'sglang') for engine in service.peers('engine')):
-        yield Problem(limit, f'no ulimits.nofile: {starts}, and raises it itself only to the daemon\'s hard limit', severity='advice')
+        yield Problem(
+            limit,
+            f'no ulimits.nofile: {starts}, under {{files}}',
+            files=files,
+            fix=limit.set({'soft': files, 'hard': hard}),
+        )
+    elif service['role'].value == 'go' or any(
+        engine.kind.name in ('vllm', 'sglang') for engine in service.peers('engine')
+    ):
+        yield Problem(
+            limit,
+            f"no ulimits.nofile: {starts}, and raises it itself only to the daemon's hard limit",
+            severity='advice',
+        )
     else:
         yield Problem(limit, f'no ulimits.nofile: {starts}', severity='advice')
 
 
 @rule(
-    'compose-restart-unset', on='compose-service', severity='warning',
-    source='Compose file reference, restart', effect='a crash ends in a restart', side_effect='a service that fails at start tries forever',
-)  # fmt: skip
+    'compose-restart-unset',
+    on='compose-service',
+    severity='warning',
+    source='Compose file reference, restart',
+    effect='a crash ends in a restart',
+    side_effect='a service that fails at start tries forever',
+)
 def restart_unset(service: Component) -> Iterator[Problem]:
     """A server that nobody restarts stays down after its first crash or the first reboot of the host.
 
@@ -51,12 +70,17 @@ def restart_unset(service: Component) -> Iterator[Problem]:
     policy = service['restart']
     if policy.is_set or service['restart_policy'].is_set or policy.value != 'no':
         return
-    yield Problem(policy, 'no restart policy: after a crash or a reboot it stays down', fix=policy.set('unless-stopped'))
+    yield Problem(
+        policy, 'no restart policy: after a crash or a reboot it stays down', fix=policy.set('unless-stopped')
+    )
 
 
 @rule(
-    'compose-healthcheck-unset', on='compose-service', severity='warning', source='Compose file reference, healthcheck and depends_on',
-)  # fmt: skip
+    'compose-healthcheck-unset',
+    on='compose-service',
+    severity='warning',
+    source='Compose file reference, healthcheck and depends_on',
+)
 def healthcheck_unset(service: Component) -> Iterator[Problem]:
     """An engine without a health check counts as up while it still loads its model.
 
@@ -77,8 +101,11 @@ def healthcheck_unset(service: Component) -> Iterator[Problem]:
 
 
 @rule(
-    'compose-start-period-short', on='compose-service', severity='warning', source='Dockerfile reference, HEALTHCHECK',
-)  # fmt: skip
+    'compose-start-period-short',
+    on='compose-service',
+    severity='warning',
+    source='Dockerfile reference, HEALTHCHECK',
+)
 def start_period_short(service: Component, *, load_s: int = 300) -> Iterator[Problem]:
     """A health check that gives up before the model is loaded marks a good engine unhealthy.
 
@@ -96,6 +123,11 @@ def start_period_short(service: Component, *, load_s: int = 300) -> Iterator[Pro
         yield Problem(
             period if period.is_set else service['healthcheck'],
             '{period} s start period + {retries} retries x {every} s = {budget} s, under the {load_s} s that a model may take to load',
-            period=period.value, retries=retries, every=every, budget=budget, load_s=load_s,
-            severity=None if service['waited_for'].value else 'advice', fix=period.set(f'{load_s}s'),
-        )  # fmt: skip
+            period=period.value,
+            retries=retries,
+            every=every,
+            budget=budget,
+            load_s=load_s,
+            severity=None if service['waited_for'].value else 'advice',
+            fix=period.set(f'{load_s}s'),
+        )

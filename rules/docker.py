@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from configaudit.knowledge.carrier_kinds import SHM_DEFAULT
-from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, rule
+from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
 from configaudit.units import HOLE, show_bytes
 
 _NCCL = 'vLLM docs, deployment/docker (--ipc=host or --shm-size); NCCL docs, troubleshooting, shared memory; vllm-project/vllm#1710'
@@ -12,9 +12,13 @@ _VISIBLE = ('CUDA_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES
 
 
 @rule(
-    'compose-shm-default', on='compose-service', severity='error', source=_NCCL, effect='the engine starts',
+    'compose-shm-default',
+    on='compose-service',
+    severity='error',
+    source=_NCCL,
+    effect='the engine starts',
     side_effect='the host may give that much memory to /dev/shm',
-)  # fmt: skip
+)
 def compose_shm_default(service: Component) -> Iterator[Problem]:
     """An engine on several GPUs dies at start when /dev/shm is Docker's 64 MiB.
 
@@ -24,9 +28,13 @@ def compose_shm_default(service: Component) -> Iterator[Problem]:
 
 
 @rule(
-    'docker-run-shm-default', on='docker-run', severity='error', source=_NCCL, effect='the engine starts',
+    'docker-run-shm-default',
+    on='docker-run',
+    severity='error',
+    source=_NCCL,
+    effect='the engine starts',
     side_effect='the host may give that much memory to /dev/shm',
-)  # fmt: skip
+)
 def docker_run_shm_default(container: Component) -> Iterator[Problem]:
     """An engine on several GPUs dies at start when /dev/shm is Docker's 64 MiB.
 
@@ -48,16 +56,22 @@ def _small_shm(container: Component, wanted: str) -> Iterator[Problem]:
             continue
         if size.value <= SHM_DEFAULT:
             yield Problem(
-                gpus, '{value} GPUs exchange data through /dev/shm, which has {size} here: NCCL fails when it starts',
-                size=show_bytes(size.value), see=[('the container', container.place)],
-                fix=size.set(wanted), detail=engine.identity,
-            )  # fmt: skip
+                gpus,
+                '{value} GPUs exchange data through /dev/shm, which has {size} here: NCCL fails when it starts',
+                size=show_bytes(size.value),
+                see=[('the container', container.place)],
+                fix=size.set(wanted),
+                detail=engine.identity,
+            )
 
 
 @rule(
-    'gpu-memory-oversubscribed', on=('compose-service', 'docker-run', 'command'), severity='error',
-    source='vllm-project/vllm#14376, #20305: the share counts the whole GPU, whoever uses it', effect='both engines start',
-)  # fmt: skip
+    'gpu-memory-oversubscribed',
+    on=('compose-service', 'docker-run', 'command'),
+    severity='error',
+    source='vllm-project/vllm#14376, #20305: the share counts the whole GPU, whoever uses it',
+    effect='both engines start',
+)
 def gpu_memory_oversubscribed(carrier: Component) -> Iterator[Problem]:
     """Engines on one GPU whose memory shares add up to more than 1: the second one fails at start, again and again.
 
@@ -82,12 +96,15 @@ def gpu_memory_oversubscribed(carrier: Component) -> Iterator[Problem]:
                 if others and total > 1.0001:
                     setting = engine[name]
                     yield Problem(
-                        setting, '{share} of GPU {gpu} beside {others} makes {total}, over 1',
-                        share=_share(engine), gpu=device, total=round(total, 4),
+                        setting,
+                        '{share} of GPU {gpu} beside {others} makes {total}, over 1',
+                        share=_share(engine),
+                        gpu=device,
+                        total=round(total, 4),
                         others=', '.join(f'{_share(peer):g} of {peer.name}' for peer in others),
                         see=[(f'share of {peer.name}', peer[_SHARES[peer.kind.name]]) for peer in others],
                         detail=f'{engine.identity} {device}',
-                    )  # fmt: skip
+                    )
                     return
 
 
@@ -126,14 +143,20 @@ def _devices(engine: Component, carrier: Component) -> tuple[str, ...]:
 def _share(engine: Component) -> float:
     """The share of a GPU's memory; the smallest that a default may be."""
     setting = engine[_SHARES[engine.kind.name]]
-    return float(min(setting.candidates) if not setting.is_known and setting.candidates else setting.value)
+    share = min(setting.candidates) if not setting.is_known and setting.candidates else setting.value
+    if share is None:
+        raise Unknown(f'{setting.name}: the engine works it out at start')
+    return float(share)
 
 
 @rule(
-    'redis-published-without-password', on=('compose-service', 'docker-run'), severity='warning',
+    'redis-published-without-password',
+    on=('compose-service', 'docker-run'),
+    severity='warning',
     source='Redis docs, security: protected mode is off in the container image; Docker docs, packet filtering: published ports bypass host firewalls',
-    effect='only this host reaches it', side_effect='clients on other hosts lose the port',
-)  # fmt: skip
+    effect='only this host reaches it',
+    side_effect='clients on other hosts lose the port',
+)
 def redis_published(container: Component) -> Iterator[Problem]:
     """Redis without a password on a published port is open to everybody who reaches the host.
 
@@ -143,7 +166,12 @@ def redis_published(container: Component) -> Iterator[Problem]:
     if container['role'].value != 'redis':
         raise NotApplicable('not Redis')
     spoken, names = ' '.join(container['words'].value), ' '.join(container['env'].value)
-    guarded = 'requirepass' in spoken or 'aclfile' in spoken or '.conf' in spoken or 'PASSWORD' in names.replace('ALLOW_EMPTY_PASSWORD', '')
+    guarded = (
+        'requirepass' in spoken
+        or 'aclfile' in spoken
+        or '.conf' in spoken
+        or 'PASSWORD' in names.replace('ALLOW_EMPTY_PASSWORD', '')
+    )
     configured = 'ARGS' in names or any(path.endswith('.conf') or '/etc' in path for path in container['mounts'].value)
     if guarded or configured or ('bitnami' in container['image'].value and 'ALLOW_EMPTY_PASSWORD' not in names):
         raise NotApplicable('it may have a password')
@@ -151,8 +179,16 @@ def redis_published(container: Component) -> Iterator[Problem]:
         if port.is_public and port.container in ('6379', '6379-6379'):
             local = f'127.0.0.1:{port.host}:{port.container}'
             written = port.place.text in (f'{port.host}:{port.container}', port.container)
-            change = Change(Slot('argument', port.place) if written else None, local, 'ports', '' if written else 'it is put together from several parts')
+            change = Change(
+                Slot('argument', port.place) if written else None,
+                local,
+                'ports',
+                '' if written else 'it is put together from several parts',
+            )
             yield Problem(
-                port.place, 'Redis without a password is published on every interface, port {port}', port=port.host or 'any',
-                fix=Fix((change,)), detail=port.container,
-            )  # fmt: skip
+                port.place,
+                'Redis without a password is published on every interface, port {port}',
+                port=port.host or 'any',
+                fix=Fix((change,)),
+                detail=port.container,
+            )

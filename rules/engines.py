@@ -77,6 +77,8 @@ def gpus_mismatch(engine: Component) -> Iterator[Problem]:
     """
     container = container_of(engine)
     if not container['gpu_limit'].is_set:
+        if engine['world_size'].is_known and engine['world_size'].value == 1:
+            raise NotApplicable('it needs one GPU')
         raise Unknown('the files do not show how many GPUs it is given')
     if container['gpu_resource'].known_value not in WHOLE_GPUS:
         raise NotApplicable('it is given other accelerators or parts of GPUs')
@@ -202,7 +204,7 @@ def flag_and_value_joined(engine: Component) -> Iterator[Problem]:
     """
     for option in engine['options'].value:
         text = option.word.value
-        if re.match(r'--?[A-Za-z][\w.-]*\s+\S', text) is None:
+        if re.match(r'--?[A-Za-z][\w.-]*(\s+\S|=\S+\s+--[a-z])', text) is None:
             continue
         parts = text.split()
         fix = None

@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, rule
 
 _SERVERS = ('container-runtime', 'engine', 'proxy')
+_CLIENTS = ('docker', 'podman', 'nerdctl')
+"""Programs that only ask a daemon to start something: their own limits do not reach it."""
 
 
 @rule(
-    'systemd-nofile-unset', on='unit', severity='warning', checklist='july-10',
+    'systemd-nofile-unset',
+    on='unit',
+    severity='warning',
+    checklist='july-10',
     source='containerd docs/containerd-2.0.md (limits are inherited by containers); systemd-system.conf(5): 1024 soft, 524288 hard',
-    effect='no "too many open files" in programs that keep their soft limit', side_effect='programs that use select() break above 1024',
-)  # fmt: skip
+    effect='no "too many open files" in programs that keep their soft limit',
+    side_effect='programs that use select() break above 1024',
+)
 def nofile_unset(unit: Component, *, limit: str = '65536:1048576') -> Iterator[Problem]:
     """A container runtime without LimitNOFILE starts every container with 1024 open files.
 
@@ -22,20 +28,31 @@ def nofile_unset(unit: Component, *, limit: str = '65536:1048576') -> Iterator[P
     When it is wrong: the workloads set their own ulimits, or base_runtime_spec / daemon.json does it for all.
     """
     runs = unit['runs'].value
-    if runs not in _SERVERS:
-        raise NotApplicable('neither a container runtime nor a server')
+    if runs not in _SERVERS or (unit['program'].value or '').rpartition('/')[2] in _CLIENTS:
+        raise NotApplicable('neither a container runtime nor a server of its own')
     files = unit['nofile']
     if files.is_set or files.value is not None:
         return
     if runs == 'container-runtime':
-        yield Problem(files, 'no LimitNOFILE: every container starts with the soft limit of 1024 open files', fix=files.set(limit))
+        yield Problem(
+            files, 'no LimitNOFILE: every container starts with the soft limit of 1024 open files', fix=files.set(limit)
+        )
     else:
-        yield Problem(files, 'no LimitNOFILE: it starts with the soft limit of 1024 open files', severity='advice', fix=files.set(limit))
+        yield Problem(
+            files,
+            'no LimitNOFILE: it starts with the soft limit of 1024 open files',
+            severity='advice',
+            fix=files.set(limit),
+        )
 
 
 @rule(
-    'systemd-nofile-low', on='unit', severity='warning', checklist='july-10', source='NCCL docs, troubleshooting, file descriptors: over 32K a process',
-)  # fmt: skip
+    'systemd-nofile-low',
+    on='unit',
+    severity='warning',
+    checklist='july-10',
+    source='NCCL docs, troubleshooting, file descriptors: over 32K a process',
+)
 def nofile_low(unit: Component, *, files: int = 65535, limit: str = '65536:1048576') -> Iterator[Problem]:
     """A low hard limit of open files cannot be raised by anything that the unit starts.
 
@@ -49,8 +66,12 @@ def nofile_low(unit: Component, *, files: int = 65535, limit: str = '65536:10485
 
 
 @rule(
-    'systemd-nofile-unlimited', on='unit', severity='warning', checklist='july-10', source='containerd/containerd#6707; moby/moby#45534',
-)  # fmt: skip
+    'systemd-nofile-unlimited',
+    on='unit',
+    severity='warning',
+    checklist='july-10',
+    source='containerd/containerd#6707; moby/moby#45534',
+)
 def nofile_unlimited(unit: Component) -> Iterator[Problem]:
     """LimitNOFILE=infinity on a container runtime makes some programs in containers use gigabytes or hang.
 
@@ -61,12 +82,18 @@ def nofile_unlimited(unit: Component) -> Iterator[Problem]:
     if unit['runs'].value != 'container-runtime' or not files.is_set:
         raise NotApplicable('no limit is set for a container runtime')
     if math.inf in (files.value, unit['nofile'].value):
-        yield Problem(files, 'LimitNOFILE=infinity becomes fs.nr_open in every container: give a number such as 1024:524288')
+        yield Problem(
+            files, 'LimitNOFILE=infinity becomes fs.nr_open in every container: give a number such as 1024:524288'
+        )
 
 
 @rule(
-    'systemd-restart-unset', on='unit', severity='warning', source='systemd.service(5), Restart=', effect='a crash ends in a restart',
-)  # fmt: skip
+    'systemd-restart-unset',
+    on='unit',
+    severity='warning',
+    source='systemd.service(5), Restart=',
+    effect='a crash ends in a restart',
+)
 def restart_unset(unit: Component) -> Iterator[Problem]:
     """A server whose unit sets no Restart stays down after its first crash."""
     if unit['runs'].value not in _SERVERS or unit['type'].value == 'oneshot':
@@ -77,8 +104,12 @@ def restart_unset(unit: Component) -> Iterator[Problem]:
 
 
 @rule(
-    'systemd-inline-comment', on='unit', severity='error', source='systemd.syntax(7): only whole lines are comments', effect='the unit says what its author meant',
-)  # fmt: skip
+    'systemd-inline-comment',
+    on='unit',
+    severity='error',
+    source='systemd.syntax(7): only whole lines are comments',
+    effect='the unit says what its author meant',
+)
 def inline_comment(unit: Component) -> Iterator[Problem]:
     """systemd has no trailing comments: the '#' and all after it are part of the value.
 
@@ -88,4 +119,6 @@ def inline_comment(unit: Component) -> Iterator[Problem]:
     for found in unit['inline_comments'].value:
         fix = Fix((Change(Slot('systemd', found.tail), '', found.key),), description='take the comment out')
         effect = 'its words become arguments' if found.key.startswith('Exec') else 'it becomes part of the value'
-        yield Problem(found.comment, 'a comment after {key}=: {effect}', key=found.key, effect=effect, fix=fix, detail=found.key)
+        yield Problem(
+            found.comment, 'a comment after {key}=: {effect}', key=found.key, effect=effect, fix=fix, detail=found.key
+        )

@@ -235,7 +235,7 @@ def kv_cache_fp8_uncalibrated(engine: Component) -> Iterator[Problem]:
 
     Evaluate the answers of your own task, or use a checkpoint that carries KV scales.
     """
-    dtype, model = engine['kv_cache_dtype'], str(engine['model'].known_value or '').lower()
+    dtype, model = engine['kv_cache_dtype'], str(engine['model'].known_value or '').lower().rpartition('/')[2]
     if not dtype.is_set or not dtype.value.startswith('fp8') or dtype.value in ('fp8_inc', 'fp8_ds_mla'):
         return
     if engine['calculate_kv_scales'].known_value or 'kv' in model:

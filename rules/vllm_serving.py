@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from configaudit.knowledge.models import lookup
 from configaudit.knowledge.versions import release as version_of
 from configaudit.knowledge.vllm import chunked_prefill_forced
-from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Slot, rule
+from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
 
 from .vllm import DOCS, budget_of, generates, release
 
@@ -76,7 +76,7 @@ def chunked_prefill_off(engine: Component) -> Iterator[Problem]:
         yield Problem(chunked, message, engine=release(engine), severity='advice', fix=chunked.set(True))
 
 
-@rule('vllm-chunked-prefill-ignored', on='vllm', severity='advice', source='vllm#18547, vllm#20914', versions='>=0.8,<0.11.1')
+@rule('vllm-chunked-prefill-ignored', on='vllm', severity='advice', source='vllm#18547, vllm#20914')
 def chunked_prefill_ignored(engine: Component) -> Iterator[Problem]:
     """V1 keeps chunked prefill on in these releases whatever the flag says; from 0.11.1 the flag takes effect, so an upgrade changes latency."""
     chunked = engine['enable_chunked_prefill']
@@ -122,11 +122,13 @@ def request_logging_on(engine: Component) -> Iterator[Problem]:
         yield Problem(engine.place, '{engine} logs every request with its prompt unless --disable-log-requests is given', engine=release(engine))
 
 
-@rule('vllm-swap-space-ignored', on='vllm', severity='advice', source='vllm V1 guide; vllm 0.18.0 removes the flag', versions='<0.18')
+@rule('vllm-swap-space-ignored', on='vllm', severity='advice', source='vllm V1 guide; vllm 0.18.0 removes the flag')
 def swap_space_ignored(engine: Component) -> Iterator[Problem]:
     """V1 never swaps: the flag does nothing, and 0.18.0 stops at start with "unrecognized arguments"."""
     swap = engine['swap_space']
-    if swap.is_set and engine['generation'].value == 'V1':
+    if not swap.is_set or (engine.version is not None and engine.version >= version_of('0.18.0')):
+        raise NotApplicable('no swap space is set, or the flag is gone')
+    if engine['generation'].value == 'V1':
         yield Problem(swap, 'swap space does nothing in the V1 engine of {engine}, and 0.18.0 no longer knows the flag', engine=release(engine), fix=_without(engine, '--swap-space'))
 
 
@@ -139,12 +141,16 @@ def _without(engine: Component, name: str) -> Fix | None:
     return Fix((Change(Slot('argument', word.place), REMOVE, name, word.locked),), (), True)
 
 
-@rule('vllm-model-as-option', on='vllm', severity='error', source='vllm#17944, vllm#16691; vllm 0.11.0 utils/__init__.py FlexibleArgumentParser', versions='>=0.6.3,<0.11.1')
+@rule('vllm-model-as-option', on='vllm', severity='error', source='vllm#17944, vllm#16691; vllm 0.11.0 utils/__init__.py FlexibleArgumentParser')
 def model_as_option(engine: Component) -> Iterator[Problem]:
     """`vllm serve` wants the model as its first argument and stops at start when it comes as --model; from 0.11.1 it only warns."""
     option = next((option for option in engine['options'].value if option.name == '--model'), None)
     if engine['command'].value != 'serve' or option is None or option.value is None or '-' not in option.word.place.text:
         return  # a --config file may name the model
+    if engine.version is None:
+        raise Unknown(f'releases from 0.6.3 to 0.11.0 refuse it, and the version is not known ({engine.version_from})')
+    if not version_of('0.6.3') <= engine.version < version_of('0.11.1'):
+        return
     yield Problem(
         option.word.place, '`vllm serve` of {engine} refuses --model: give the model as the first argument', engine=release(engine),
         fix=_as_first(engine, option) if engine['options'].value[0] is option else None,
@@ -184,4 +190,4 @@ def trust_remote_code(engine: Component) -> Iterator[Problem]:
     if name.startswith(('/', './', 's3:', 'gs:')) or name.count('/') > 1:
         return
     message = 'code of the model repository runs in the server and no --revision pins it'
-    yield Problem(trust, message, severity=None if name else 'advice', fix=trust.remove())
+    yield Problem(trust, message, severity=None if name and model.is_known else 'advice', fix=trust.remove())

@@ -369,8 +369,10 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith('# suppression-unused')
 
 
-def test_start_is_lean() -> None:
-    code = 'import configaudit.cli, sys; from configaudit.command import check; configaudit.cli.run(["check", "--help"]); print(*sys.modules)'
-    loaded = set(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout.split())
-    unwanted = {'rich', 'asyncio', 'logging', 'dataclasses', 'importlib.metadata', 'difflib', 'configaudit.rules', 'configaudit.prelaunch', 'configaudit.config_file'}
+def test_start_is_lean(folder: Path) -> None:
+    code = 'import configaudit.cli, sys; configaudit.cli.run(["check", "-f", "gitlab", "--output", "gitlab=out"]); print(*sys.modules, file=sys.stderr)'
+    loaded = set(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stderr.split())
+    unwanted = {'rich', 'asyncio', 'logging', 'dataclasses', 'importlib.metadata', 'difflib', 'traceback'}
+    unwanted |= {f'configaudit.{name}' for name in ('prelaunch', 'explain', 'config_file', 'config_schema', 'baseline', 'testkit')}
+    assert 'configaudit.audit' in loaded
     assert loaded & unwanted == set()

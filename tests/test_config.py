@@ -3,12 +3,12 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from configaudit import config_file
-from configaudit.config import Config, read_config, rebase
+from configaudit.config import Config, find, read_config, rebase
 from configaudit.errors import UsageError
 from configaudit.selection import Choices, Override, Scope, in_objects, in_paths, matches
 from configaudit.suppress import RULES
@@ -142,15 +142,15 @@ def test_found_upwards_to_the_repository(tmp_path: Path) -> None:
     inner = tmp_path / 'repo' / 'deploy' / 'prod'
     inner.mkdir(parents=True)
     (tmp_path / 'configaudit.yaml').write_text('')
-    assert config_file.find(str(inner)) == str(tmp_path / 'configaudit.yaml')
+    assert find(str(inner)) == str(tmp_path / 'configaudit.yaml')
     (tmp_path / 'repo' / '.git').mkdir()
-    assert config_file.find(str(inner)) == ''
+    assert find(str(inner)) == ''
     (tmp_path / 'repo' / 'pyproject.toml').write_text('[tool.other]\n')
-    assert config_file.find(str(inner)) == ''
+    assert find(str(inner)) == ''
     (tmp_path / 'repo' / 'pyproject.toml').write_text('[tool.configaudit]\n')
-    assert config_file.find(str(inner)) == str(tmp_path / 'repo' / 'pyproject.toml')
+    assert find(str(inner)) == str(tmp_path / 'repo' / 'pyproject.toml')
     (tmp_path / 'repo' / 'configaudit.yaml').write_text('')
-    assert config_file.find(str(inner)) == str(tmp_path / 'repo' / 'configaudit.yaml')
+    assert find(str(inner)) == str(tmp_path / 'repo' / 'configaudit.yaml')
 
 
 @pytest.mark.parametrize(('pattern', 'within', 'expected'), [
@@ -252,3 +252,24 @@ def test_objects(run: Callable[..., object]) -> None:
 def test_nothing_of_the_file_reader_is_imported_without_a_file() -> None:
     code = "import configaudit.audit, sys; print(sorted({'configaudit.config_file', 'configaudit.config_schema', 'difflib'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout.strip() == '[]'
+
+
+@pytest.mark.parametrize('text', [
+    'rules: {a: {b: &0 [x]}}\n' + 'ignore: &a [x]\n', 'a: &a [*a]\n', '\0', '\ufeffselect: vllm\n', '{' * 5000, '[' * 150 + ']' * 150, '? [a]\n: b\n', '--- a\n--- b\n',
+    '!!python/object:os.system x\n', 'rules: {a: {b: &z [1]}, c: {d: ' + '[*z, ' * 50 + ']' * 50 + '}}\n', '<<: {select: vllm}\n', 'select: !!binary aGk=\n', '\x85', '1: 2\n',
+])  # fmt: skip
+def test_hostile_files_are_read_or_refused(tmp_path: Path, text: str) -> None:
+    for name, head in (('configaudit.yaml', ''), ('pyproject.toml', '[tool.configaudit]\n')):
+        with suppress(UsageError):
+            assert read(tmp_path, head + text, name).root == ''
+
+
+def test_an_alias_bomb_is_refused(tmp_path: Path) -> None:
+    lines = ['rules:', '  a: &a0 {x: 1}', *(f'  b{n}: &a{n} {{{", ".join(f"k{k}: *a{n - 1}" for k in range(9))}}}' for n in range(1, 12))]
+    with pytest.raises(UsageError, match='over 100000 values'):
+        read(tmp_path, '\n'.join(lines))
+
+
+def test_a_large_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match='over 1 MiB'):
+        read(tmp_path, '#' * 2**20 + '\n')

@@ -1,5 +1,6 @@
 """Suppression: by comment, by annotation, by configuration; and what is said about suppressions."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,7 @@ from configaudit.audit import Result
 from configaudit.config import Config, Ignored
 from configaudit.places import Document, Place, locate
 from configaudit.selection import Choices, Scope
-from configaudit.suppression_marks import comments
+from configaudit.suppression_marks import annotations, comments
 
 Run = Callable[..., Result]
 RULE = 'vllm-batch-too-wide'
@@ -214,4 +215,25 @@ def test_one_of_several_sharing_a_value_may_be_suppressed_at_the_value(run: Run)
 
 def test_marks_are_read_once_for_each_comment() -> None:
     found = list(comments('a', b'x # configaudit: ignore[a] r\n# configaudit: ignore[b]\n# configaudit: ignore[c]\ny\n'))
-    assert [(mark.rules, mark.first, mark.last) for mark in found] == [(('a',), 1, 1), (('b',), 2, 4), (('c',), 3, 4)]
+    assert [(mark.rules, mark.first, mark.last) for mark in found] == [(('a',), 1, 1), (('b',), 4, 4), (('c',), 4, 4)]
+
+
+@pytest.mark.parametrize(('text', 'lines'), [
+    ('# configaudit: ignore[a]\ncmd \\\n --x \\\n --y\nnext\n', (2, 4)),
+    ('# configaudit: ignore[a]\r\ncmd \\\r\n --y\r\nnext\r\n', (2, 3)),
+    ('x\r# configaudit: ignore[a]\ry\r', (3, 3)),
+    ('x\u2028\x0c\n# configaudit: ignore[a]\ny\n', (3, 3)),
+    ('x  # configaudit: ignore[a]', (1, 1)),
+    ('# configaudit: ignore[a]', (1, 1)),
+    ('CMD a \\\n# configaudit: ignore[a]\n  b \\\n  c\nd\n', (3, 4)),
+])  # fmt: skip
+def test_lines_that_a_comment_covers(text: str, lines: tuple[int, int]) -> None:
+    assert [(mark.first, mark.last) for mark in comments('a', text.encode())] == [lines]
+
+
+def test_hostile_files_take_no_time(run: Run) -> None:
+    start = time.process_time()
+    assert len(list(comments('a', b'# configaudit: ignore[a] x\n' * 50_000))) == 50_000
+    bomb = 'configaudit.io/ignore: x\na0: &a0 [x]\n' + ''.join(f'a{n}: &a{n} [{", ".join([f"*a{n - 1}"] * 9)}]\n' for n in range(1, 30))
+    assert list(annotations('a.yaml', f'apiVersion: v1\nkind: Pod\n{bomb}'.encode())) == []
+    assert time.process_time() - start < 5

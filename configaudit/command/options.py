@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from configaudit.config import Config, read_config
+from configaudit.config import Config, find, read_config
 from configaudit.dates import is_date
 from configaudit.errors import UsageError
 from configaudit.selection import Choices
@@ -86,8 +86,6 @@ def _file(given: dict[str, Any]) -> Config:
         raise UsageError('--config and --no-config exclude each other')
     if given['no_config']:
         return Config()
-    from configaudit.config_file import find
-
     path = given['config'] or find('.')
     return read_config(path, trusted=bool(given['config']), today=given['today']) if path else Config()
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from configaudit import baseline
 from configaudit.audit import Result
 from configaudit.config import Config
 from configaudit.model import CONFIDENCES, SEVERITIES
@@ -32,7 +31,7 @@ def audited(paths: Iterable[str], config: Config, cache: str) -> Result:
         result = cached(cache, wanted, config)
     else:
         result = audit(wanted, config)
-    enough = CONFIDENCES[: CONFIDENCES.index(config.min_confidence) + 1]  # type: ignore[arg-type]
+    enough = CONFIDENCES[: CONFIDENCES.index(config.min_confidence) + 1]
     return result._replace(findings=tuple(item for item in result.findings if item.confidence in enough))
 
 
@@ -52,6 +51,8 @@ def narrowed(result: Result, files: Iterable[str]) -> Result:
 
 def without_known(result: Result, path: str) -> tuple[Result, int]:
     """A result without what a baseline knows, and how many of its entries are stale."""
+    from configaudit import baseline
+
     parts = baseline.split(result.findings, baseline.read(path))
     return result._replace(findings=parts.new, suppressed=(*result.suppressed, *parts.known)), parts.stale
 
@@ -69,7 +70,7 @@ def status(result: Result, paths: Iterable[str], limits: Limits) -> int:
 
 
 def _fails(result: Result, limits: Limits) -> bool:
-    counted = SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1]  # type: ignore[arg-type]
+    counted = SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1]
     if any(item.severity in counted for item in result.findings):
         return True
     return limits.strict and any(item.rule.severity != 'advice' for item in result.not_assessed)

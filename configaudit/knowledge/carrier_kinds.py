@@ -101,9 +101,12 @@ COMMAND = declare(Kind('command', (), {
 
 _RUNTIMES = frozenset(('containerd', 'dockerd', 'crio', 'cri-o', 'k3s', 'rke2'))
 """Programs whose limits containers inherit (containerd, docs/containerd-2.0.md)."""
-_PROXIES = re.compile(r'nginx(-.*)?|openresty|angie|haproxy(-.*)?|envoy(-.*)?|apisix|kong(-gateway)?|httpd|pgbouncer|squid')
+_PROXIES = re.compile(
+    r'nginx(-.*)?|openresty|angie|haproxy(-.*)?|envoy(-.*)?|apisix|kong(-gateway)?|httpd|pgbouncer|squid'
+)
 _GO = re.compile(r'traefik|caddy|bifrost')
 _REDIS = re.compile(r'redis(-stack(-server)?)?|valkey|keydb')
+_OTHER_ENGINES = re.compile(r'xinference(-.*)?|localai|local-ai|infinity|llama-swap')
 _GATEWAY_NAME = re.compile(r'(.*[-_])?(gateway|ingress|load-?balancer|reverse-?proxy|lb)([-_].*)?')
 _PYTHON_SERVERS = frozenset(('uvicorn', 'gunicorn', 'hypercorn', 'granian', 'daphne', 'litellm'))
 _ENGINE_WORDS = re.compile(
@@ -127,11 +130,14 @@ def role_of(name: str, image: str, command: str) -> str:
     base = found.repository.rpartition('/')[2].lower()
     if found.engine and found.engine != 'kserve' and not _NOT_A_SERVER.match(command):
         return 'engine'
-    for pattern, role in ((_REDIS, 'redis'), (_PROXIES, 'proxy'), (_GO, 'go')):
+    for pattern, role in ((_REDIS, 'redis'), (_PROXIES, 'proxy'), (_GO, 'go'), (_OTHER_ENGINES, 'engine')):
         if pattern.fullmatch(base):
             return role
     words = command.split()
-    if any(word.rpartition('/')[2] in _PYTHON_SERVERS for word in words[:6]) or base in ('litellm', 'uvicorn-gunicorn-fastapi'):
+    if any(word.rpartition('/')[2] in _PYTHON_SERVERS for word in words[:6]) or base in (
+        'litellm',
+        'uvicorn-gunicorn-fastapi',
+    ):
         return 'python'
     return 'gateway' if _GATEWAY_NAME.fullmatch(name.lower()) or _GATEWAY_NAME.fullmatch(base) else ''
 

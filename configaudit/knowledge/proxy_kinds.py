@@ -58,6 +58,7 @@ LISTENER = declare(Kind('proxy-listener', (), {
 }))  # fmt: skip
 
 NGINX = declare(Kind('nginx', (), {
+    'product': SettingSpec('text', 'nginx'),
     'workers': SettingSpec('text', '1', ('worker_processes',), source='nginx docs, ngx_core_module'),
     'worker_connections': SettingSpec('count', 512, ('worker_connections',), True, 'nginx docs, ngx_core_module'),
     'worker_nofile': SettingSpec('count', None, ('worker_rlimit_nofile',), True, 'nginx docs, ngx_core_module'),

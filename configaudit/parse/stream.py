@@ -19,7 +19,7 @@ READ_KINDS = frozenset(
     List ConfigMap Secret Service HorizontalPodAutoscaler ScaledObject ScaledJob PodDisruptionBudget Ingress IngressList
     VirtualService DestinationRule EnvoyFilter Gateway HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy
     InferenceService LLMInferenceService ServingRuntime ClusterServingRuntime InferenceGraph RayService RayCluster RayJob
-    Kustomization Component ServiceList ConfigMapList Cluster LimitRange ResourceQuota'''.split()
+    Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota'''.split()
 )
 """Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
 

@@ -28,7 +28,9 @@ from configaudit.parse.tree import Map, Scalar, Seq, get, items, key_place, mapp
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
-_PARTS = frozenset(('command', 'environment', 'ports', 'volumes', 'deploy', 'env_file', 'depends_on', 'profiles', 'restart', 'ulimits'))
+_PARTS = frozenset(
+    ('command', 'environment', 'ports', 'volumes', 'deploy', 'env_file', 'depends_on', 'profiles', 'restart', 'ulimits')
+)
 _SPECIAL = frozenset(('nofile', 'nofile_soft', 'nofile_hard'))
 
 
@@ -66,10 +68,15 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     for name, item in services.items():
         why = partial or ('it extends another service' if 'extends' in item else '')
         component = Component(
-            COMPOSE_SERVICE, name, '/'.join(filter(None, ('compose', project, name))),
-            key_place(document, mapping(root, 'services') or root, name), {},
-            slot=Slot('yaml_edit', Place(document, item.start, item.start)), partial=why, scope=dirname(document.path) or '.',
-        )  # fmt: skip
+            COMPOSE_SERVICE,
+            name,
+            '/'.join(filter(None, ('compose', project, name))),
+            key_place(document, mapping(root, 'services') or root, name),
+            {},
+            slot=Slot('yaml_edit', Place(document, item.start, item.start)),
+            partial=why,
+            scope=dirname(document.path) or '.',
+        )
         components.append(component)
         service = Service(document, name, item, component, _waiting(services, name), {})
         reading.processes.append(_read(service)._replace(settle=bind(_settle, service)))
@@ -115,7 +122,9 @@ def _read(service: Service) -> Process:
     settings['ports'] = Setting('ports', tuple(_ports(service)), key_place(document, item, 'ports'))
     settings['mounts'] = Setting('mounts', dict(_mounts(service)), key_place(document, item, 'volumes'))
     environment = tuple(_environment(service))
-    settings['env'] = Setting('env', {variable.name: variable for variable in environment}, key_place(document, item, 'environment'))
+    settings['env'] = Setting(
+        'env', {variable.name: variable for variable in environment}, key_place(document, item, 'environment')
+    )
     entrypoint, arguments = _words(service, 'entrypoint'), _words(service, 'command')
     words = tuple(word.value for word in (*(entrypoint or ()), *(arguments or ())))
     settings['words'] = Setting('words', words, component.place)
@@ -123,9 +132,16 @@ def _read(service: Service) -> Process:
     role = role_of(service.name, image.value if image else '', ' '.join(words))
     settings['role'] = Setting('role', role, component.place)
     return Process(
-        component, image, entrypoint, arguments, environment, tuple(_env_files(service)), partial=component.partial,
-        form='shell_word' if isinstance(item.get('command'), Scalar) else 'yaml_item', syntax='none',
-    )  # fmt: skip
+        component,
+        image,
+        entrypoint,
+        arguments,
+        environment,
+        tuple(_env_files(service)),
+        partial=component.partial,
+        form='shell_word' if isinstance(item.get('command'), Scalar) else 'yaml_item',
+        syntax='none',
+    )
 
 
 def _setting(service: Service, name: str, unit: str, path: tuple[str, ...]) -> Setting | None:
@@ -186,7 +202,9 @@ def _request(service: Service, request: Map) -> Setting:
     place = ids[0].place if ids else count.place if count else place_of(service.document, request)
     if ids:
         unknown = next((word.reason for word in ids if not word.known), '')
-        return Setting('gpus', device_ids(part for word in ids for part in word.value.split(',')), place, reason=unknown)
+        return Setting(
+            'gpus', device_ids(part for word in ids for part in word.value.split(',')), place, reason=unknown
+        )
     if count is None:
         return Setting('gpus', ALL, place)
     devices = first_devices(count.value)
@@ -199,7 +217,10 @@ def _ports(service: Service) -> Iterator[Published]:
         if word is not None:
             yield published(word)
         elif isinstance(node, Map):
-            part = {key: found.value if (found := service.word(node.get(key))) else '' for key in ('host_ip', 'published', 'target')}
+            part = {
+                key: found.value if (found := service.word(node.get(key))) else ''
+                for key in ('host_ip', 'published', 'target')
+            }
             yield Published(part['host_ip'], part['published'], part['target'], place_of(service.document, node))
 
 
@@ -250,7 +271,9 @@ def _environment(service: Service) -> Iterator[Variable]:
 
 def _after(word: Word, length: int) -> Place:
     """The place of the rest of a word that spells its value."""
-    return word.place.part(length, len(word.value)) if len(word.value) == word.place.end - word.place.start else word.place
+    return (
+        word.place.part(length, len(word.value)) if len(word.value) == word.place.end - word.place.start else word.place
+    )
 
 
 def _passed(node: Any, name: str, place: Place) -> Word:

@@ -17,22 +17,74 @@ from configaudit.places import Place
 from configaudit.units import HOLE
 
 _PROGRAMS = frozenset(('docker', 'podman', 'nerdctl', 'nvidia-docker'))
-_SWITCHES = frozenset((
-    '--detach', '--interactive', '--tty', '--rm', '--privileged', '--init', '--publish-all', '--read-only', '--no-healthcheck',
-    '--oom-kill-disable', '--quiet', '--sig-proxy', '--disable-content-trust', '--use-api-socket', '--replace', '--rmi', '--http-proxy',
-    '--tls-verify', '--no-hosts', '--env-host', '--no-hostname', '--help',
-))  # fmt: skip
+_SWITCHES = frozenset(
+    (
+        '--detach',
+        '--interactive',
+        '--tty',
+        '--rm',
+        '--privileged',
+        '--init',
+        '--publish-all',
+        '--read-only',
+        '--no-healthcheck',
+        '--oom-kill-disable',
+        '--quiet',
+        '--sig-proxy',
+        '--disable-content-trust',
+        '--use-api-socket',
+        '--replace',
+        '--rmi',
+        '--http-proxy',
+        '--tls-verify',
+        '--no-hosts',
+        '--env-host',
+        '--no-hostname',
+        '--help',
+    )
+)
 """Options without a value; every other one takes one."""
 _SHORT = {
-    '-d': '--detach', '-i': '--interactive', '-t': '--tty', '-P': '--publish-all', '-q': '--quiet', '-e': '--env', '-v': '--volume',
-    '-p': '--publish', '-m': '--memory', '-u': '--user', '-w': '--workdir', '-h': '--hostname', '-l': '--label', '-a': '--attach',
+    '-d': '--detach',
+    '-i': '--interactive',
+    '-t': '--tty',
+    '-P': '--publish-all',
+    '-q': '--quiet',
+    '-e': '--env',
+    '-v': '--volume',
+    '-p': '--publish',
+    '-m': '--memory',
+    '-u': '--user',
+    '-w': '--workdir',
+    '-h': '--hostname',
+    '-l': '--label',
+    '-a': '--attach',
     '-c': '--cpu-shares',
-}  # fmt: skip
-_GLOBAL_VALUED = frozenset(('--context', '-c', '-H', '--host', '--config', '-l', '--log-level', '-n', '--namespace', '--address', '-a', '--root'))
+}
+_GLOBAL_VALUED = frozenset(
+    (
+        '--context',
+        '-c',
+        '-H',
+        '--host',
+        '--config',
+        '-l',
+        '--log-level',
+        '-n',
+        '--namespace',
+        '--address',
+        '-a',
+        '--root',
+    )
+)
 _SETTINGS = {
-    '--shm-size': ('shm_size', 'size'), '--ipc': ('ipc', 'text'), '--restart': ('restart', 'text'), '--runtime': ('runtime', 'text'),
-    '--memory': ('memory_limit', 'size'), '--cpus': ('cpus', 'cores'),
-}  # fmt: skip
+    '--shm-size': ('shm_size', 'size'),
+    '--ipc': ('ipc', 'text'),
+    '--restart': ('restart', 'text'),
+    '--runtime': ('runtime', 'text'),
+    '--memory': ('memory_limit', 'size'),
+    '--cpus': ('cpus', 'cores'),
+}
 
 
 class Option(NamedTuple):
@@ -131,16 +183,24 @@ def _rest(word: Word, length: int, value: str) -> Word:
     return word._replace(value=value, place=word.place.part(start, end), pure=word.pure or raw[start:end] == value)
 
 
-def read_run(words: tuple[Word, ...], place: Place, identity: str, scope: str, slot_form: str) -> tuple[Component, Process]:
+def read_run(
+    words: tuple[Word, ...], place: Place, identity: str, scope: str, slot_form: str
+) -> tuple[Component, Process]:
     """The container that `words` (from `run` on) start. `place`: the program's word; `slot_form`: the writer for options."""
     run = parse_run(words[1:])
     settings: dict[str, Setting] = {}
     name = run.last('--name')
     slot = Slot(slot_form, words[0].place)
     component = Component(
-        DOCKER_RUN, name.value if name and name.known else _base(run.image), identity, place, settings,
-        slot=slot, partial=run.unseen, scope=scope,
-    )  # fmt: skip
+        DOCKER_RUN,
+        name.value if name and name.known else _base(run.image),
+        identity,
+        place,
+        settings,
+        slot=slot,
+        partial=run.unseen,
+        scope=scope,
+    )
     if run.image is not None:
         settings['image'] = setting('image', 'text', run.image, 'argument')
     for flag, (key, unit) in _SETTINGS.items():
@@ -159,14 +219,22 @@ def read_run(words: tuple[Word, ...], place: Place, identity: str, scope: str, s
         for word in run.values('--env-file')
     )
     process = Process(
-        component, run.image, (entry,) if entry else None, run.arguments or None, environment, files,
-        form='shell_word', syntax='none',
-    )  # fmt: skip
+        component,
+        run.image,
+        (entry,) if entry else None,
+        run.arguments or None,
+        environment,
+        files,
+        form='shell_word',
+        syntax='none',
+    )
     return component, process
 
 
 def _base(image: Word | None) -> str:
-    return image.value.split('@')[0].rpartition('/')[2].partition(':')[0].replace(HOLE, '…') if image is not None else '-'
+    return (
+        image.value.split('@')[0].rpartition('/')[2].partition(':')[0].replace(HOLE, '…') if image is not None else '-'
+    )
 
 
 def _facts(run: Run, component: Component, environment: tuple[Variable, ...]) -> None:
@@ -177,7 +245,9 @@ def _facts(run: Run, component: Component, environment: tuple[Variable, ...]) ->
     settings['mounts'] = Setting('mounts', mounts, place)
     settings['ports'] = Setting('ports', tuple(published(word) for word in run.values('--publish')), place)
     settings['env'] = Setting('env', {variable.name: variable for variable in environment}, place)
-    detached = next((option.word.place for option in run.options if option.name == '--detach' or _has(option, 'd')), None)
+    detached = next(
+        (option.word.place for option in run.options if option.name == '--detach' or _has(option, 'd')), None
+    )
     settings['detached'] = Setting('detached', detached is not None, detached or place)
     gpus = run.last('--gpus')
     if gpus is not None:
@@ -185,7 +255,9 @@ def _facts(run: Run, component: Component, environment: tuple[Variable, ...]) ->
         reason = '' if devices is not None else gpus.reason or f'{gpus.value!r} is not understood'
         settings['gpus'] = Setting('gpus', devices, gpus.place, reason=reason)
     elif any(word.value.startswith('nvidia.com/gpu') for word in run.values('--device')):
-        ids = [word.value.partition('=')[2] for word in run.values('--device') if word.value.startswith('nvidia.com/gpu')]
+        ids = [
+            word.value.partition('=')[2] for word in run.values('--device') if word.value.startswith('nvidia.com/gpu')
+        ]
         settings['gpus'] = Setting('gpus', ('all',) if 'all' in ids else tuple(ids), place)
     for word in run.values('--ulimit'):
         kind, _, value = word.value.partition('=')

@@ -34,7 +34,9 @@ def read(document: Document) -> Reading:
     variables = tuple(_environment(document, parsed))
     settings['env'] = Setting('env', {variable.name: variable for variable in variables}, place)
     reading.components.append(component)
-    process = _process(document, chain, Process(component, image, None, None, variables, syntax='none', form='dockerfile'))
+    process = _process(
+        document, chain, Process(component, image, None, None, variables, syntax='none', form='dockerfile')
+    )
     reading.processes.append(process)
     return reading
 
@@ -66,7 +68,12 @@ def _image(document: Document, stage: Stage) -> Word | None:
         return None
     start, end = origin.words[0].start, origin.words[0].end
     pure = document.text[start:end] == stage.image
-    return Word(stage.image, Place(document, start, end), pure, 'a build argument without a default' if HOLE in stage.image else '')
+    return Word(
+        stage.image,
+        Place(document, start, end),
+        pure,
+        'a build argument without a default' if HOLE in stage.image else '',
+    )
 
 
 def _environment(document: Document, parsed: Dockerfile) -> list[Variable]:
@@ -97,7 +104,8 @@ def _process(document: Document, chain: list[Stage], process: Process) -> Proces
 def _words(document: Document, made: Instruction) -> tuple[Word, ...]:
     text = document.text
     return tuple(
-        Word(word.text, Place(document, word.start, word.end), text[word.start : word.end] == word.text) for word in made.words
+        Word(word.text, Place(document, word.start, word.end), text[word.start : word.end] == word.text)
+        for word in made.words
     )
 
 

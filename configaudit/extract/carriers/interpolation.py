@@ -35,7 +35,9 @@ class Piece(NamedTuple):
             return self
         value = self.value[max(begin, 0) : stop]
         exact = self.end - self.start == len(self.value)
-        start, end = (self.start + max(begin, 0), self.start + max(begin, 0) + len(value)) if exact else (self.start, self.end)
+        start, end = (
+            (self.start + max(begin, 0), self.start + max(begin, 0) + len(value)) if exact else (self.start, self.end)
+        )
         return Piece(value, start, end, None, self.reason)
 
 
@@ -153,7 +155,11 @@ def _place(word: Word, pieces: list[Piece], value: str) -> Place:
         segments.append(Segment(inner, base + piece.start, len(piece.value) if exact else 0))
         inner += len(piece.value)
     outer = word.place.part(pieces[0].start, max(piece.end for piece in pieces))
-    return Place(Document(outer.document.path, 'string', value.encode(), outer=outer, segments=lambda: tuple(segments)), 0, len(value))
+    return Place(
+        Document(outer.document.path, 'string', value.encode(), outer=outer, segments=lambda: tuple(segments)),
+        0,
+        len(value),
+    )
 
 
 def _shell_words(text: str) -> Iterator[list[Run]]:

@@ -140,6 +140,18 @@ def strings(node: object) -> tuple[str, ...]:
     return tuple(item.value for item in node if isinstance(item, Scalar)) if isinstance(node, Seq) else ()
 
 
+def _service_kind(module: str, reader: str) -> Callable[[Owner, Map], Reading]:
+    """A reader of `extract.services`, imported when its kind is met."""
+
+    def read(owner: Owner, root: Map) -> Reading:
+        from importlib import import_module
+
+        result: Reading = getattr(import_module(f'configaudit.extract.services.{module}'), reader)(owner, root)
+        return result
+
+    return read
+
+
 OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'ConfigMap': _data,
     'Secret': _data,
@@ -149,5 +161,10 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'PodDisruptionBudget': _budget,
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,
+    'InferenceService': _service_kind('batching', 'read_inference_service'),
+    'RayService': _service_kind('batching', 'read_ray_service'),
+    'Ingress': _service_kind('ingress', 'read_ingress'),
+    'DestinationRule': _service_kind('mesh', 'read_destination_rule'),
+    'EnvoyFilter': _service_kind('mesh', 'read_envoy_filter'),
 }
 """How each kind is read; a module of `extract.services` adds its own kinds to `extract`'s table."""

@@ -15,7 +15,9 @@ from configaudit.model import Component, Peers, Setting
 from configaudit.parse.shell import Command, commands
 from configaudit.places import Document, Place
 
-_MARKERS = re.compile(r'vllm|sglang|text-generation-launcher|tritonserver|trtllm|llama-server|\b(?:docker|podman|nerdctl)\b[^\n]*\b(?:run|create)\b|\\\n')
+_MARKERS = re.compile(
+    r'vllm|sglang|text-generation-launcher|tritonserver|trtllm|llama-server|\b(?:docker|podman|nerdctl)\b[^\n]*\b(?:run|create)\b|\\\n'
+)
 _ENDS = frozenset(('kill', 'pkill', 'killall', 'wait', 'fg'))
 _CONTAINER_ENDS = frozenset(('stop', 'rm', 'kill', 'wait', 'down'))
 
@@ -54,13 +56,18 @@ def read(document: Document) -> Reading:
 def _remember(seen: Seen, command: Command, words: tuple[Word, ...], script: Word) -> None:
     """Exports, limits, and what ends the servers that run."""
     program, rest = words[0].value, words[1:]
-    if program == 'export' or (program in ('declare', 'typeset') and any('x' in word.value for word in rest if word.value.startswith('-'))):
+    if program == 'export' or (
+        program in ('declare', 'typeset') and any('x' in word.value for word in rest if word.value.startswith('-'))
+    ):
         seen.exported.update(word.value.partition('=')[0] for word in rest)
     elif program == 'ulimit' and len(rest) > 1 and 'n' in rest[0].value:
         seen.nofile.append(Setting('nofile', units.integer(rest[1].value), rest[1].place))
-    elif program in _ENDS or (run_words(words) is None and len(rest) and program in ('docker', 'podman', 'nerdctl') and any(
-        word.value in _CONTAINER_ENDS for word in rest[:2]
-    )):
+    elif program in _ENDS or (
+        run_words(words) is None
+        and len(rest)
+        and program in ('docker', 'podman', 'nerdctl')
+        and any(word.value in _CONTAINER_ENDS for word in rest[:2])
+    ):
         seen.running.clear()
 
 
@@ -80,7 +87,9 @@ def _server(
     }
     if seen.nofile:
         settings['nofile'] = seen.nofile[-1]
-    component = Component(COMMAND, f'{name} command {number + 1}', identity, words[0].place, settings, scope=document.path)
+    component = Component(
+        COMMAND, f'{name} command {number + 1}', identity, words[0].place, settings, scope=document.path
+    )
     environment = tuple(_environment(command, script, seen))
     return component, Process(component, None, words, None, environment, form='shell_word', syntax='none')
 

@@ -76,7 +76,14 @@ def _read_unit(document: Document, file: File, unit: str, partial: str, reading:
     place = commands[0][0].place if commands else Place(document, header.start, header.end)
     settings: dict[str, Setting] = {}
     component = Component(
-        UNIT, unit, f'unit/{unit}', place, settings, slot=Slot('systemd', Place(document, 0, 0)), partial=partial, scope=unit
+        UNIT,
+        unit,
+        f'unit/{unit}',
+        place,
+        settings,
+        slot=Slot('systemd', Place(document, 0, 0)),
+        partial=partial,
+        scope=unit,
     )
     for key, word in _words(document, file, 'Service').items():
         _set(settings, key, word)
@@ -183,7 +190,11 @@ def _comment_at(document: Document, entry: Entry) -> int | None:
     if entry.key.startswith('Exec') or entry.key == 'Environment':
         for word in split_command(entry.value, entry.start):
             quoted = text[word.start - 1 : word.start] in ('"', "'")
-            if word.text.startswith('#') and not quoted and (word.text == '#' or text[word.start - 2 : word.start].isspace()):
+            if (
+                word.text.startswith('#')
+                and not quoted
+                and (word.text == '#' or text[word.start - 2 : word.start].isspace())
+            ):
                 return word.start if word.start > entry.start else None
         return None
     found = _COMMENT.search(entry.value)

@@ -11,7 +11,7 @@ from configaudit.places import Place
 from configaudit.units import HOLE
 
 _PLACEHOLDER = re.compile(r'\{\{.*?\}\}')
-_JOINED = re.compile(r'--?[A-Za-z][\w.-]*\s+\S')
+_JOINED = re.compile(r'--?[A-Za-z][\w.-]*(\s+\S|=\S+\s+--[a-z])')
 
 
 class Launch(NamedTuple):

@@ -47,10 +47,13 @@ def engine_release(invocation: Invocation, engine: str, context: Context) -> Rel
 
 
 def _pinned(invocation: Invocation, engine: str) -> str | None:
-    """The one version that the process's script installs with pip."""
+    """The one version that the process's script or image file installs with pip."""
     process = invocation.process
+    document = process.component.place.document
+    around = document.text if document.format in ('shell', 'dockerfile') else ''
+    texts = [around, *(word.value for word in (*(process.entrypoint or ()), *(process.arguments or ())))]
     pattern = re.compile(rf'\b{engine}(?:\[[\w,]*\])?\s*==\s*v?(\d+\.\d+[\w.]*)')
-    found = {match for word in (*(process.entrypoint or ()), *(process.arguments or ())) for match in pattern.findall(word.value)}
+    found = {match for text in texts for match in pattern.findall(text)}
     return found.pop() if len(found) == 1 else None
 
 

@@ -222,7 +222,7 @@ def _torchserve_model(document: Document, base: int, node: Map, label: str) -> C
 
 def _ray(document: Document, root: Map, partial: str) -> Iterator[Component]:
     """Deployments whose `user_config` carries the batching parameters that Ray's own examples pass on."""
-    applications = [application for application in maps(root, 'applications')] or [root]
+    applications = list(maps(root, 'applications')) or [root]
     for application in applications:
         name = text(application, 'name') or 'default'
         for deployment in maps(application, 'deployments'):

@@ -60,11 +60,11 @@ def spring_drafts(found: list[Entry], writer: str = 'argument') -> list[Draft]:
             prefix = squashed[:-2] if squashed[-2] in _SPRING_LIBRARIES else squashed[:-1]
             dsn = parse_dsn(word)
             if dsn is not None:
-                group = groups.setdefault(prefix, (_library(squashed), {}, []))
-                group[2].append(word)
-                library = group[0] or _library(squashed)
-                groups[prefix] = (library, group[1], group[2])
-                add_url(group[1], dsn, writer)
+                named = next((part for part in squashed if part in _SPRING_LIBRARIES), '')
+                library, settings, words = groups.get(prefix, ('', {}, []))
+                groups[prefix] = (library or named, settings, words)
+                words.append(word)
+                add_url(settings, dsn, writer)
         elif at is not None and at + 1 < len(path):
             library = squashed[at]
             group = groups.setdefault(squashed[:at], (library, {}, []))
@@ -73,12 +73,6 @@ def spring_drafts(found: list[Entry], writer: str = 'argument') -> list[Draft]:
             if add_option(group[1], library, ''.join(squashed[at + 1 :]), settled(word), writer):
                 group[2].append(word)
     return _with_parents(groups)
-
-
-def _library(path: Path) -> str:
-    """The library that a path names; Spring Boot 2 and later take HikariCP where nothing is named."""
-    named = next((part for part in path if part in _SPRING_LIBRARIES), '')
-    return named or ('hikari' if path[:2] == ('spring', 'datasource') else '')
 
 
 def _with_parents(groups: dict[Path, tuple[str, dict[str, Setting], list[Word]]]) -> list[Draft]:
@@ -91,7 +85,9 @@ def _with_parents(groups: dict[Path, tuple[str, dict[str, Setting], list[Word]]]
         has_child = any(other[: len(prefix)] == prefix and other != prefix for other in groups)
         if words and not (has_child and 'url' not in settings):
             place = settings['max_open'].place if 'max_open' in settings else words[0].place
-            drafts.append(Draft('.'.join(prefix), library, settings, place))
+            # Spring Boot 2 and later take HikariCP where the configuration names no pool.
+            default = 'hikari' if prefix[:2] == ('spring', 'datasource') else ''
+            drafts.append(Draft('.'.join(prefix), library or default, settings, place))
     return drafts
 
 

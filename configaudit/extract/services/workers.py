@@ -35,14 +35,15 @@ def processes_of(process: Process, invocations: Iterable[Invocation]) -> Setting
 
 
 def _server(invocation: Invocation, process: Process) -> tuple[str, tuple[Word, ...]] | None:
-    argv = invocation.argv
+    """The server program that a command line starts and the words after it."""
+    words = invocation.argv or invocation.arguments
     image = process.image.value if process.image is not None else ''
-    if not argv:
-        return ('litellm', invocation.arguments) if 'litellm' in image else None
-    names = [os.path.basename(argv[0].value)]
-    if names[0].startswith('python') and len(argv) > 2 and argv[1].value == '-m':
-        names = [argv[2].value.split('.')[0]]
-    return (names[0], argv[1:]) if names[0] in _FLAGS else None
+    name = os.path.basename(words[0].value) if words else ''
+    if name.startswith('python') and len(words) > 2 and words[1].value == '-m':
+        name = words[2].value.split('.')[0]
+    if name in _FLAGS:
+        return name, words[1:]
+    return ('litellm', words) if not invocation.argv and 'litellm' in image else None
 
 
 def _flag(words: tuple[Word, ...], names: tuple[str, ...]) -> Word | None:

@@ -91,3 +91,8 @@ def test_an_engine_s_flags_and_environment(run: Run) -> None:
 def test_comments_after_a_value(run: Run, line: str, keys: list[str]) -> None:
     found = [item.key for item in unit(run({'a.service': f'[Service]\n{line}\n'}))['inline_comments'].value]
     assert found == keys
+
+
+def test_limits_of_a_docker_client_say_nothing_about_its_container(found: Callable[..., list[str]]) -> None:
+    text = '[Service]\nRestart=always\nExecStart=/usr/bin/docker run --rm --name x vllm/vllm-openai:v0.10.2 --model /m\n'
+    assert found({'a.service': text}, 'systemd-nofile-unset') == []

@@ -1,0 +1,136 @@
+"""Routes of nginx.conf and the groups of servers behind them."""
+
+import re
+from collections.abc import Iterator
+
+from configaudit.extract.services.nginx_scope import OUTER, Level, Pass, blocks, find, has_include, name_place, setting
+from configaudit.knowledge.proxy_kinds import ROUTE, UPSTREAM
+from configaudit.model import Component, Peers, Setting, Slot
+from configaudit.parse.nginx import Directive
+from configaudit.places import Document, Place
+from configaudit.units import HOLE
+
+_URL = re.compile(r'(https?|grpcs?)://([^/:]+|\[[^\]]*\])(?::([^/]+))?(/.*)?$')
+_ROUTE_DIRECTIVES = {
+    'protocol_http': ('proxy_http_version', 'text'), 'read_timeout_s': ('proxy_read_timeout', 's'),
+    'send_timeout_s': ('proxy_send_timeout', 's'), 'connect_timeout_s': ('proxy_connect_timeout', 's'), 'buffering': ('proxy_buffering', 'bool'),
+    'gzip': ('gzip', 'bool'), 'next_upstream': ('proxy_next_upstream', 'words'), 'body_size': ('client_max_body_size', 'text'),
+    'ignore_client_abort': ('proxy_ignore_client_abort', 'bool'),
+}  # fmt: skip
+
+
+def route_of(document: Document, found: Pass) -> Component:
+    """A proxy_pass or grpc_pass with the settings that hold there."""
+    directive, levels = found
+    target = setting('target', document, directive, 'text')
+    if target.is_known and '$' in str(target.known_value):
+        target = target._replace(known_value=None, reason='a variable decides where requests go')
+    settings = {'target': target, 'product': Setting('product', 'nginx', target.place)}
+    innermost = levels[-1]
+    settings['path'] = Setting('path', innermost.name, target.place)
+    for name, (key, unit) in _ROUTE_DIRECTIVES.items():
+        own, hidden = find(levels, key)
+        if own is not None:
+            settings[name] = setting(name, document, own, unit)
+        elif hidden:
+            settings[name] = Setting(name, None, target.place, 'inherited', 'an included file may set it')
+    if directive.name == 'grpc_pass':
+        settings['protocol_http'] = Setting('protocol_http', '2', target.place)
+    settings.update(_headers(document, levels, target.place))
+    path = '/'.join(level.name for level in levels[1:]) or 'main'
+    file = document.path.rpartition('/')[2]
+    slot = Slot('nginx', Place(document, innermost.at, innermost.at))
+    return Component(ROUTE, path, f'{file}/{path}', name_place(document, directive), settings, slot=slot)
+
+
+def _headers(document: Document, levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:
+    """The Connection header: of several levels, only the innermost that sets any header counts."""
+    for level in reversed(levels):
+        headers = {item.args[0].text.lower(): item for item in level.directives if item.name == 'proxy_set_header' and item.args}
+        if not headers and level.name not in OUTER and has_include(level):
+            return {'connection': Setting('connection', None, place, 'inherited', 'an included file may set it')}
+        if headers:
+            break
+    else:
+        level, headers = levels[-1], {}
+    slot = Slot('nginx', Place(document, level.at, level.at), ('proxy_set_header',))
+    own = headers.get('connection')
+    if own is None:
+        reason = 'an included file may set it' if level.name not in OUTER and has_include(level) else ''
+        return {'connection': Setting('connection', 'close', place, 'default', reason, slot=slot, source='nginx docs, ngx_http_proxy_module: before 1.29.7')}
+    if len(own.args) < 2:
+        return {}
+    value = own.args[1]
+    at = Place(document, value.start, value.end)
+    websocket = value.text.lower() == 'upgrade' and 'upgrade' in headers and _is_websocket_path(levels[-1].name)
+    return {
+        'connection': Setting('connection', value.text.lower(), at, slot=Slot('nginx', at)),
+        'websocket': Setting('websocket', websocket, at),
+    }  # fmt: skip
+
+
+def _is_websocket_path(name: str) -> bool:
+    return re.search(r'ws\b|socket|queue/join|hmr|_stcore/stream|kernels|terminals', name) is not None
+
+
+def upstreams(document: Document, top: Level, routes: list[Component]) -> Iterator[Component]:
+    """`upstream` blocks, and hosts that routes pass to without one."""
+    file = document.path.rpartition('/')[2]
+    groups: dict[str, list[Component]] = {}
+    for route in routes:
+        match = _URL.match(str(route['target'].known_value or ''))
+        if match is not None and HOLE not in match[0]:
+            groups.setdefault(match[2] if match[3] is None else f'{match[2]}:{match[3]}', []).append(route)
+    for block in top.directives:
+        if block.name == 'upstream' and block.args:
+            name = block.args[0]
+            place = Place(document, name.start, name.end)
+            users = groups.pop(name.text, [])
+            yield _group(document, block, name.text, f'{file}/upstream/{name.text}', place, users)
+    whole = top.name == 'http' and not has_include(top)
+    for host, users in groups.items():
+        if whole or ':' in host or '.' in host:
+            yield _direct(host, f'{file}/proxy/{host}', users)
+
+
+def _group(document: Document, block: Directive, name: str, identity: str, place: Place, users: list[Component]) -> Component:
+    servers = [item.args[0].text for item in blocks(block) if item.name == 'server' and item.args]
+    settings = {'targets': Setting('targets', tuple(map(_host_port, servers)), place)}
+    keepalive = next((item for item in blocks(block) if item.name == 'keepalive'), None)
+    if keepalive is not None:
+        settings['keepalive'] = setting('keepalive', document, keepalive, 'count')
+    elif has_include(Level(0, blocks(block), name)):
+        settings['keepalive'] = Setting('keepalive', None, place, 'inherited', 'an included file may set it')
+    slot = Slot('nginx', Place(document, block.inner.start, block.inner.start))
+    return _acquainted(Component(UPSTREAM, name, identity, place, settings, slot=slot), users)
+
+
+def _direct(host: str, identity: str, users: list[Component]) -> Component:
+    place = users[0]['target'].place
+    settings = {'targets': Setting('targets', (_host_port(host),), place), 'direct': Setting('direct', True, place)}
+    return _acquainted(Component(UPSTREAM, host, identity, place, settings), users)
+
+
+def _host_port(server: str) -> tuple[str, str]:
+    if server.startswith('unix:'):
+        return server, ''
+    host, colon, port = server.rpartition(':')
+    return (host, port) if colon and ']' not in port else (server, '')
+
+
+def _acquainted(upstream: Component, users: list[Component]) -> Component:
+    """The group with its routes, their scheme and HTTP version."""
+    settings = upstream.settings
+    settings['product'] = Setting('product', 'nginx', upstream.place)
+    for route in users:
+        target = route['target']
+        scheme = str(target.known_value).partition(':')[0]
+        settings['tls'] = Setting('tls', scheme in ('https', 'grpcs'), target.place)
+        if scheme in ('grpc', 'grpcs'):
+            settings['grpc'] = Setting('grpc', 'grpc_pass', target.place)
+        version = route['protocol_http']
+        if version.is_set:
+            settings['protocol_http'] = version
+        route.peer_map['proxy-upstream'] = Peers.of([upstream], True)
+    upstream.peer_map['proxy-route'] = Peers.of(users, bool(users), 'the locations that use it are not in its file')
+    return upstream

@@ -1,0 +1,79 @@
+"""Proxies to what stands behind them: Services, the engines in their pods, and the release of nginx that reads a file."""
+
+import os.path
+from collections.abc import Iterator, Mapping
+
+from configaudit.context import Context
+from configaudit.knowledge.images import identify
+from configaudit.knowledge.versions import Version
+from configaudit.link import NOT_SEEN, nearest
+from configaudit.model import Component, Peers
+
+_NGINX_IMAGES = frozenset(('nginx', 'nginx-unprivileged', 'openresty', 'angie'))
+_ENGINE_UNSEEN = 'what answers behind the proxy is not among the files read'
+
+
+def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> None:
+    """Give Services their engines, upstreams their Services and engines, and nginx files their release. Runs after pods are linked."""
+    services = by_kind.get('service', [])
+    for service in services:
+        engines = dict.fromkeys(engine for pod in service.peers('pod') for engine in pod.peers('engine'))
+        service.peer_map['engine'] = Peers.of(engines, context.complete, _ENGINE_UNSEEN)
+    upstreams = by_kind.get('proxy-upstream', [])
+    if upstreams:
+        carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine')]
+        for upstream in upstreams:
+            _link_upstream(upstream, services, carriers, context)
+    files = [component for kind in ('proxy-upstream', 'proxy-listener', 'nginx') for component in by_kind.get(kind, [])]
+    if files:
+        images = list(_nginx_images(by_kind))
+        for component in files:
+            _set_version(component, images)
+
+
+def _link_upstream(upstream: Component, services: list[Component], carriers: list[Component], context: Context) -> None:
+    targets: tuple[tuple[str, str], ...] = upstream['targets'].known_value or ()  # type: ignore[assignment]
+    found = nearest(upstream, [service for service in services if any(_answers(service, host, upstream.scope) for host, _ in targets)])
+    names = {host for host, _ in targets}
+    engines = [engine for service in found for engine in service.peers('engine')]
+    engines.extend(engine for carrier in nearest(upstream, [one for one in carriers if one.name in names]) for engine in carrier.peers('engine'))
+    upstream.peer_map['service'] = Peers.of(found, context.complete, NOT_SEEN['service'])
+    upstream.peer_map['engine'] = Peers.of(dict.fromkeys(engines), context.complete, _ENGINE_UNSEEN)
+
+
+def _answers(service: Component, host: str, scope: str) -> bool:
+    """Whether a host name is a Service's: `name`, `name.namespace`, `name.namespace.svc...`."""
+    name, _, rest = host.partition('.')
+    if name != service.name or (rest and '.svc' not in f'.{rest}' and '.' in rest):
+        return False
+    namespace = rest.partition('.')[0] or scope
+    return not namespace or not service.scope or namespace == service.scope
+
+
+def _nginx_images(by_kind: Mapping[str, list[Component]]) -> Iterator[tuple[Component, Version]]:
+    """Everything that runs an nginx image whose tag names a release."""
+    for components in by_kind.values():
+        for component in components if components and 'image-user' in components[0].kind.traits else ():
+            image = component['image'].known_value
+            if isinstance(image, str):
+                found = identify(image)
+                if found.repository.rpartition('/')[2] in _NGINX_IMAGES and found.version is not None:
+                    yield component, found.version
+
+
+def _set_version(component: Component, images: list[tuple[Component, Version]]) -> None:
+    """The release, when the images in the file's own folder or the nearest one above agree on it."""
+    if component['product'].known_value not in ('nginx', None):
+        return
+    path = component.place.outermost().document.path
+    around = [(one, version) for one, version in images if _is_above(one.place.outermost().document.path, path)]
+    closest = nearest(component, [one for one, _ in around])
+    versions = {version for one, version in around if one in closest}
+    if len(versions) == 1:
+        component.version = versions.pop()
+        component.version_from = f'the image of {closest[0].name}'
+
+
+def _is_above(outer: str, inner: str) -> bool:
+    folder = os.path.dirname(outer)
+    return not folder or inner.startswith(folder + '/')

@@ -1,0 +1,80 @@
+"""Rules for environment variables in pod specs: what Kubernetes expands, and what it leaves as it stands."""
+
+import re
+from collections.abc import Iterator
+
+from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
+
+from .serving import AS_WRITTEN, object_kind
+
+_DOC = 'Kubernetes API reference, EnvVar.value'
+_WHOLE = re.compile(r'\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))')
+_IN_PATH = re.compile(r'(?:^|:)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[:/]|$)')
+_SUBSTITUTED = re.compile(
+    r'^[ \t-]*["\']?(?:name|namespace|image|host|hosts|key|claimName|replicas|storageClassName|secretName|hostname|cluster|region|size|app)["\']?:[ \t]*[^\n#$]*\$\{?[A-Za-z_]',
+    re.MULTILINE,
+)
+"""A document that writes variables where Kubernetes never expands any: a program fills it in before it is applied."""
+_REFERENCE = re.compile(r'(\$+)\(([A-Za-z_][\w.-]*)\)')
+_INJECTED = re.compile(r'.*_SERVICE_(HOST|PORT)(_\w+)?|.*_PORT(_\d+_(TCP|UDP)(_\w+)?)?|LWS_\w+|KUBERNETES_\w+')
+_SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh'))
+
+
+@rule('env-shell-syntax', on='container', severity='warning', confidence='medium', source=f'{_DOC}: only $(VAR) is expanded')
+def env_shell_syntax(container: Component) -> Iterator[Problem]:
+    """`$VAR` and `${VAR}` are shell syntax: Kubernetes passes them on letter by letter, and expands only `$(VAR)`.
+
+    When it is wrong: a program such as envsubst fills the file in before it is applied. A document that has such variables
+    elsewhere (a name, an image) is taken for one.
+    """
+    for variable in container['env'].value.values():
+        text = getattr(variable.value, 'value', '')
+        if '$' not in text:
+            continue
+        found = _WHOLE.fullmatch(text)
+        if found is None and variable.name.endswith('PATH'):
+            found = _IN_PATH.search(text)
+        if found is None:
+            continue
+        if _SUBSTITUTED.search(variable.value.place.document.text):
+            raise NotApplicable('a program fills the variables in before it is applied')
+        name = found[1] or found[2]
+        message = '{name} is set to the text {text}: Kubernetes expands only $({variable}), and only when it is defined above'
+        yield Problem(variable.value.place, message, name=variable.name, text=found[0].strip(':'), variable=name, detail=variable.name)
+
+
+@rule('env-reference-undefined', on='container', severity='warning', confidence='medium', source=_DOC)
+def env_reference_undefined(container: Component) -> Iterator[Problem]:
+    """A `$(VAR)` that no variable defines stays as it is: the program gets the text `$(VAR)`.
+
+    In `env` only variables that stand above count.
+    """
+    if object_kind(container) not in AS_WRITTEN:
+        raise NotApplicable('its operator sets variables of its own')
+    if container['imported'].value:
+        raise Unknown('variables come from a ConfigMap or Secret')
+    if container.partial:
+        raise Unknown(container.partial)
+    variables = list(container['env'].value.values())
+    names = {variable.name for variable in variables}
+    above: set[str] = set()
+    for variable in variables:
+        for name in _undefined(getattr(variable.value, 'value', ''), above | {variable.name}):
+            where = 'is defined below it' if name in names else 'no variable of the container defines'
+            message = '{name} refers to $({other}), which {where}: it stays as text'
+            yield Problem(variable.value.place, message, name=variable.name, other=name, where=where, detail=f'{variable.name} {name}')
+        above.add(variable.name)
+    words = container['words'].value
+    if any(word.value.rpartition('/')[2] in _SHELLS for word in words[:2]):
+        return
+    for word in words:
+        for name in _undefined(word.value, names):
+            yield Problem(word.place, '$({other}) is an argument, and no variable of the container defines it: it stays as text', other=name, detail=name)
+
+
+def _undefined(text: str, names: set[str]) -> list[str]:
+    """Names in `$(NAME)` that are not among those; a doubled dollar sign escapes, a text of several lines is a script."""
+    if '$(' not in text or '\n' in text:
+        return []
+    found = [name for dollars, name in _REFERENCE.findall(text) if len(dollars) % 2]
+    return [name for name in found if name.isupper() and name not in names and not _INJECTED.fullmatch(name)]

@@ -1,0 +1,165 @@
+"""Rules for HTTP between gateways and servers: protocol, connection reuse, pings (july-5, july-6)."""
+
+import math
+from collections.abc import Iterator
+
+from configaudit.knowledge.proxy_kinds import engines_behind, is_loopback, looks_like_grpc, names_vllm
+from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
+
+HTTP1_ENGINES = ('vllm', 'sglang', 'tgi')
+"""Engines whose HTTP servers speak HTTP/1.1 only (uvicorn; axum without h2c)."""
+UVICORN = 'uvicorn protocols/http: h11 and httptools only; vLLM entrypoints/launcher.py'
+ENVOY = 'Envoy v3 API, KeepaliveSettings'
+CHECKLIST = 'July tuning checklist, change 5'
+
+
+@rule('grpc-backend-over-http1', on='proxy-upstream', severity='error', checklist='july-5', source='gRPC over HTTP/2 specification; ingress-nginx, AWS Load Balancer Controller and Envoy docs')
+def grpc_backend_over_http1(upstream: Component) -> Iterator[Problem]:
+    """gRPC exists on HTTP/2 only: a proxy that speaks HTTP/1.1 to a gRPC server gets no answer that it understands, and every call fails."""
+    product = upstream['product'].value
+    if product == 'envoy':
+        yield from _envoy_grpc(upstream)
+    elif product in ('ingress-nginx', 'alb'):
+        yield from _ingress_grpc(upstream)
+    else:
+        raise NotApplicable('neither an Envoy cluster nor an Ingress backend')
+
+
+def _envoy_grpc(cluster: Component) -> Iterator[Problem]:
+    why, protocol = cluster['grpc'].value, cluster['protocol_http']
+    if not why:
+        raise NotApplicable('nothing shows that it speaks gRPC')
+    if protocol.value == '1.1':
+        at = protocol if protocol.is_set else cluster.place
+        yield Problem(at, 'cluster {name} is called by gRPC ({why}) and speaks HTTP/1.1: it needs http2_protocol_options', name=cluster.name, why=why, detail='protocol_http')
+
+
+def _ingress_grpc(backend: Component) -> Iterator[Problem]:
+    protocol = backend['backend_protocol']
+    why = backend['grpc'].value or _service_says_grpc(backend)
+    if not why:
+        raise NotApplicable('nothing shows that it speaks gRPC')
+    if protocol.value in ('HTTP', 'HTTPS', 'AUTO_HTTP', 'HTTP1'):
+        wanted = 'GRPCS' if protocol.value == 'HTTPS' else 'GRPC'
+        place = backend['targets'].place
+        yield Problem(
+            protocol, 'backend {name} speaks gRPC ({why}) and the controller speaks {value} to it: it needs {wanted}', name=backend.name,
+            why=why, wanted=wanted, see=[('the backend', place)], fix=protocol.set(wanted), detail=backend.name,
+        )  # fmt: skip
+
+
+def _service_says_grpc(backend: Component) -> str:
+    """How the Service's own port says gRPC, or ''."""
+    wanted = {port for _, port in backend['targets'].value}
+    for service in backend.peers('service'):
+        for port in service['ports'].value:
+            names = (port['name'] or '', port['app_protocol'] or '')
+            if str(port['port']) in wanted or port['name'] in wanted:
+                return next((f'the Service calls it {name}' for name in names if looks_like_grpc(name)), '')
+    return ''
+
+
+@rule('engine-forced-http2', on=('proxy-upstream', 'service'), severity='error', checklist='july-5', source=UVICORN)
+def engine_forced_http2(target: Component) -> Iterator[Problem]:
+    """vLLM, SGLang and TGI speak HTTP/1.1 only: HTTP/2 forced on the connection to them is a protocol error for every request.
+
+    Clients may speak HTTP/2 to the gateway; behind it, HTTP/1.1 with kept connections is right for these engines.
+    """
+    engines = [engine for engine in engines_behind(target) if engine.kind.name in HTTP1_ENGINES]
+    forced = list(_forced(target))
+    if not forced:
+        raise NotApplicable('HTTP/2 is not forced')
+    if not engines and not any(names_vllm(name) for name in _names(target)):
+        if not target.peers('service') and not target.peers('pod') and not target.peers('engine').complete:
+            raise Unknown('what answers there is not among the files read')
+        raise NotApplicable('no engine of these behind it')
+    name = engines[0].kind.name if engines else 'vllm'
+    for setting, words, value in forced:
+        if engines or not target['grpc'].value:
+            yield Problem(
+                setting, '{words} forces HTTP/2 to {name}, whose server speaks HTTP/1.1 only: every request fails', words=words, name=name,
+                severity='error' if engines else 'warning', confidence='high' if engines else 'medium',
+                see=[('the engine', engine.place) for engine in engines[:1]], fix=setting.set(value) if value and setting.slot else None,
+            )  # fmt: skip
+
+
+def _names(target: Component) -> list[str]:
+    """Host names of an upstream, and its own name where that is not one of many."""
+    if target.kind.name == 'service':
+        return []
+    return [target.name, *(host for host, _ in target['targets'].value)]
+
+
+def _forced(target: Component) -> Iterator[tuple[Setting, str, str]]:
+    """(setting, how a person calls it, the value that undoes it) of everything that forces HTTP/2."""
+    if target.kind.name == 'service':
+        for port in target['ports'].value:
+            if port['app_protocol'] == 'kubernetes.io/h2c':
+                yield Setting('app_protocol', 'kubernetes.io/h2c', port['place']), 'appProtocol kubernetes.io/h2c', ''
+        return
+    protocol, upgrade = target['protocol_http'], target['upgrade']
+    if target['product'].value == 'istio':
+        if upgrade.value == 'UPGRADE' and not target['follows_client'].value:
+            yield upgrade, 'h2UpgradePolicy UPGRADE', 'DO_NOT_UPGRADE'
+    elif protocol.is_set and protocol.value == '2' and not target['grpc'].value:
+        words = 'proxy_http_version 2' if target['product'].value == 'nginx' else 'http2_protocol_options'
+        yield protocol, words, '1.1' if target['product'].value == 'nginx' else ''
+
+
+@rule('istio-keepalive-disabled', on='proxy-upstream', severity='warning', checklist='july-5', source='Istio DestinationRule reference, HTTPSettings.maxRequestsPerConnection')
+def istio_keepalive_disabled(upstream: Component) -> Iterator[Problem]:
+    """One request a connection turns keep-alive off: every request pays a new TCP and mTLS handshake between the sidecars."""
+    limit = upstream['max_requests']
+    if not limit.is_set:
+        raise NotApplicable('no limit of requests per connection')
+    if limit.value == 1:
+        words = 'maxRequestsPerConnection' if upstream['product'].value == 'istio' else 'max_requests_per_connection'
+        yield Problem(limit, '{words}: {value} closes every connection after one request', words=words, fix=limit.set(0))
+
+
+@rule('gateway-http1-many-connections', on='proxy-upstream', severity='advice', checklist='july-5', source=f'{CHECKLIST}; Envoy v3 API, HttpProtocolOptions.auto_config', effect='connections 500 -> 8 in the July checklist', side_effect='fewer connections: one that is lost takes more requests with it')
+def gateway_http1_many_connections(upstream: Component, *, limit: int = 256) -> Iterator[Problem]:
+    """A pool of hundreds of HTTP/1.1 connections over TLS, where ALPN would let the server choose HTTP/2 and share a few."""
+    protocol, connections = upstream['protocol_http'], upstream['max_connections']
+    if upstream['product'].value != 'envoy' or not upstream['tls'].value or not connections.is_set or protocol.is_set:
+        raise NotApplicable('no TLS to negotiate in, or the protocol is chosen')
+    if protocol.value == '1.1' and connections.value > limit:
+        yield Problem(connections, 'up to {value} HTTP/1.1 connections over TLS to {name}: auto_config lets the server choose HTTP/2', name=upstream.name)
+
+
+def _pinged(cluster: Component) -> Setting:
+    """The ping interval of an Envoy cluster that speaks gRPC over a network."""
+    if cluster['product'].value != 'envoy' or not cluster['grpc'].value or cluster['protocol_http'].value != '2':
+        raise NotApplicable('no gRPC cluster')
+    return cluster['ping_interval_s']
+
+
+@rule('envoy-grpc-keepalive-slow', on='proxy-upstream', severity='advice', checklist='july-6', source=f'{ENVOY}; gRPC A8')
+def envoy_grpc_keepalive_slow(cluster: Component, *, limit_s: float = 120, timeout_s: float = 20) -> Iterator[Problem]:
+    """A dead connection is found only after the interval and the timeout: until then every call on it hangs.
+
+    A shorter timeout is always possible. A shorter interval needs a server that allows it: gRPC servers punish pings more often
+    than every 5 minutes unless their enforcement policy says otherwise.
+    """
+    interval, timeout = _pinged(cluster), cluster['ping_timeout_s']
+    if interval.value == math.inf:
+        raise NotApplicable('no pings are configured')
+    worst = interval.value + timeout.value
+    if worst > limit_s and timeout.value > timeout_s:
+        yield Problem(
+            interval, 'pings every {value} s with a timeout of {timeout} s: a dead connection is found after up to {worst} s', timeout=timeout.value,
+            worst=worst, see=[('timeout', timeout)], fix=timeout.set(f'{timeout_s:g}s'),
+        )  # fmt: skip
+
+
+@rule('envoy-grpc-keepalive-off', on='proxy-upstream', severity='advice', checklist='july-6', source=f'{ENVOY}; gRPC A8')
+def envoy_grpc_keepalive_off(cluster: Component) -> Iterator[Problem]:
+    """Without pings a connection that a firewall or a dead node dropped is used until TCP gives up, minutes later.
+
+    Pings more often than every 5 minutes need an enforcement policy of the server that allows them.
+    """
+    interval = _pinged(cluster)
+    if any(is_loopback(host) for host, _ in cluster['targets'].value):
+        raise NotApplicable('it never leaves the machine')
+    if interval.value == math.inf:
+        yield Problem(cluster['protocol_http'], 'cluster {name} calls gRPC ({why}) without connection_keepalive: a dead connection is not noticed', name=cluster.name, why=cluster['grpc'].value)

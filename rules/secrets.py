@@ -1,0 +1,74 @@
+"""Rules for credentials that stand in configuration as they are."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from configaudit.model import Component, Problem, Setting, rule
+from configaudit.redact import is_secret_name, redact
+
+_REFERENCES = re.compile(r'\$\(?\{?[A-Za-z_][^$]*|.*\{\{.*|.*\ufffc.*|%\(.*\)s|@.*', re.DOTALL)
+_NO_SECRET = re.compile(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|set|provided|a-real-key)|unused|dummy\w*|fake\w*|x|-+|false|true|local\w*|ollama|'
+                        r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|anonymous|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
+_PLACEHOLDER = re.compile(
+    r'<.*>|.*(change|replace|fill|insert|put|add|enter)[-_ ]?(me|this|with|in|here|your|it)?\b.*|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
+    r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
+    r'[-_]?\d{0,6}!?|(hf|sk)[-_.]*|\d{1,8}|abc\w{0,6}',
+    re.IGNORECASE,
+)
+_MAY_BE_SHAPED = re.compile(r'://[^/\s]*@|hf_|sk-|gh[pousr]_|github_pat|xox|A[KS]IA|nvapi-|glpat-|AIza|eyJ|hooks\.|PRIVATE KEY|(?i:password|pwd|token|key)=')
+"""A cheap look before the exact one."""
+_LONGEST = 4096
+_URL_PASSWORD = re.compile(r'://[^\s/:@]*:([^\s@]+)@')
+_OBJECT_NAME = re.compile(r'[a-z]+([-.][a-z0-9]+)+')
+_OPTIONS = ('--api-key', '--hf-token', '--hf-overrides-token')
+
+
+def kind_of(name: str, value: str) -> str:
+    """'' for what is no credential, else 'placeholder' or 'real'."""
+    if not value or len(value) > _LONGEST or _REFERENCES.fullmatch(value):
+        return ''
+    shaped = bool(_MAY_BE_SHAPED.search(value)) and redact(value) != value
+    if not shaped and (not is_secret_name(name) or _NO_SECRET.fullmatch(value)):
+        return ''
+    inner = _URL_PASSWORD.search(value)
+    if not shaped and _OBJECT_NAME.fullmatch(value) and name.lower().rstrip('s').endswith(('secret', 'credential', 'key')):
+        return ''
+    secret = inner[1] if inner else value
+    if inner and _REFERENCES.fullmatch(secret):
+        return ''
+    if _PLACEHOLDER.fullmatch(secret) or len(secret) < 8:
+        return 'placeholder'
+    return 'real' if shaped or re.search(r'\d', secret) or len(secret) >= 16 else 'placeholder'
+
+
+@rule(
+    'secret-inline', on=('container', 'compose-service', 'docker-run', 'dockerfile', 'unit', 'engine'), severity='error', confidence='medium',
+    source='Kubernetes documentation, concepts/configuration/secret', effect='the credential is not in version control', side_effect='a Secret to create beside the manifest',
+)  # fmt: skip
+def secret_inline(holder: Component) -> Iterator[Problem]:
+    """A credential stands in the file as it is: whoever reads the repository, the object or `ps` has it, and it cannot be rotated alone.
+
+    Take it from a Secret, an env file that is not committed, or the shell. A value that looks like a placeholder is a warning: the real
+    one is put in its place one day.
+    """
+    for name, value in _values(holder):
+        found = kind_of(name, value.value)
+        if not found or value.place.document.path != holder.place.document.path:
+            continue
+        setting = Setting(f'env {name}', value.value, value.place, secret=True)
+        if found == 'real':
+            yield Problem(setting, '{name} holds a credential as it is: take it from a Secret or the environment, and replace it', name=name)
+        else:
+            yield Problem(setting, '{name} holds a credential or its placeholder as it is: take it from a Secret or the environment', name=name, severity='warning')
+
+
+def _values(holder: Component) -> Iterator[tuple[str, Any]]:
+    if 'engine' in holder.kind.traits:
+        for option in holder['options'].value:
+            if option.name in _OPTIONS and option.value is not None and option.value.use is None:
+                yield option.name.strip('-').replace('-', '_').upper(), option.value
+        return
+    for variable in holder['env'].value.values():
+        if isinstance(getattr(variable.value, 'value', None), str):
+            yield variable.name, variable.value
