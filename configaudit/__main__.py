@@ -2,7 +2,7 @@
 
 import sys
 
-from configaudit.version import VERSION
+from configaudit import VERSION
 
 
 def main() -> None:

@@ -7,8 +7,9 @@ from importlib import import_module
 
 import click
 
+from configaudit import VERSION
+from configaudit.command.streams import close_stdout
 from configaudit.errors import UsageError
-from configaudit.version import VERSION
 
 COMMANDS = ('check', 'prelaunch', 'baseline', 'rules', 'explain', 'init')
 USAGE, BROKEN, INTERRUPTED = 2, 3, 130
@@ -44,12 +45,15 @@ def _unknown(word: str) -> str:
 
 @click.group(
     cls=_Commands,
+    invoke_without_command=True,
+    no_args_is_help=False,
     context_settings={'help_option_names': ['-h', '--help'], 'max_content_width': 100},
     epilog='Exit status: 0 clean, 1 findings, 2 wrong usage or configuration, 3 something could not be audited, '
     '4 nothing to audit, 130 interrupted.',
 )
 @click.version_option(VERSION, prog_name='configaudit', message='%(prog)s %(version)s')
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Audit the configuration of inference services.
 
     configaudit reads engine flags, Kubernetes objects, compose files, systemd units, shell scripts, proxies, pools and host
@@ -62,6 +66,9 @@ def main() -> None:
     configaudit prelaunch deploy/         the launch checklist, as a gate
     configaudit explain RULE              why a rule is there, and when it is wrong
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(USAGE)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -110,8 +117,3 @@ def _explain(error: Exception, *, verbose: bool) -> None:
     where = f' ({os.path.basename(last.filename)}:{last.lineno}, in {last.name})' if last else ''
     hint = 'please report it' if verbose else 'run again with -v for the traceback, and please report it'
     _say(f'internal error: {type(error).__name__}: {error}{where}; {hint}')
-
-
-def close_stdout() -> None:
-    """Nobody reads any more: what is still buffered goes nowhere, without a message at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -110,7 +110,7 @@ def without_ignores(choices: Choices) -> Choices:
 
 
 def _own_rules() -> tuple[Rule, ...]:
-    from configaudit.suppress import RULES
+    from configaudit.suppression_rules import RULES
 
     return RULES
 
@@ -246,8 +246,8 @@ def _context(given: Mapping[str, Any]) -> Context:
 def _check_version(required: str, path: str) -> None:
     if not required:
         return
+    from configaudit import VERSION
     from configaudit.knowledge.versions import release, satisfies
-    from configaudit.version import VERSION
 
     wanted = required if required.strip()[:1] in '<>=!~' else f'=={required}'
     try:

@@ -106,13 +106,6 @@ class Place(NamedTuple):
         return Place(self.document, self.start + start, self.start + end)
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
-        """Of an inner document: the runs that stand unchanged in the outer one; worked out when first asked for."""
-        if self._segments is None:
-            self._segments = self._align() if self._align is not None else ()
-        return self._segments
-
-    @property
     def text(self) -> str:
         """What stands here, as written (a masked template shows as its mask)."""
         return self.document.text[self.start : self.end]

@@ -129,6 +129,8 @@ def safe_value(name: str, value: object) -> object:
         return MASK if is_secret_name(name) else redact(value)
     if isinstance(value, (int, float, bool)) or value is None:
         return value
+    if hasattr(value, '_fields'):  # a word or a place: what it says, not where it stands
+        return safe_value(name, getattr(value, 'value', None))
     if isinstance(value, Mapping):
         return {str(key): safe_value(str(key), item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -8,48 +8,14 @@ from typing import NamedTuple
 
 from configaudit.config import Config, Ignored
 from configaudit.engine import Outcome, fingerprint
-from configaudit.model import SEVERITIES, Component, Finding, Kind, NotAssessed, Problem, Rule, Suppressed, rule
+from configaudit.model import SEVERITIES, Component, Finding, Kind, NotAssessed, Rule, Suppressed
 from configaudit.places import Place, locate
 from configaudit.registry import Registry, load
 from configaudit.selection import any_matches, in_objects, in_paths, matches
 from configaudit.suppression_marks import Mark, marks
+from configaudit.suppression_rules import RULES, expired, invalid, unused, without_reason
 
-_SOURCE = 'configaudit, docs/suppression.md'
 _KIND = Kind('suppression', (), {})
-
-
-@rule('suppression-unused', on='suppression', severity='advice', source=_SOURCE)
-def _unused(_: Component) -> Iterator[Problem]:
-    """A suppression that hides nothing any more will hide the next mistake.
-
-    Nothing is said while a named rule is switched off or could not be assessed there.
-    """
-    yield from ()
-
-
-@rule('suppression-expired', on='suppression', severity='warning', source=_SOURCE)
-def _expired(_: Component) -> Iterator[Problem]:
-    """A suppression ran out: what it hid is reported again, so decide anew."""
-    yield from ()
-
-
-@rule('suppression-invalid', on='suppression', severity='warning', source=_SOURCE)
-def _invalid(_: Component) -> Iterator[Problem]:
-    """A suppression does not count, because it names no rule, an unknown one, or everything."""
-    yield from ()
-
-
-@rule('suppression-without-reason', on='suppression', severity='advice', source=_SOURCE)
-def _without_reason(_: Component) -> Iterator[Problem]:
-    """A suppression does not say why.
-
-    Off unless `severity:` in the configuration names it.
-    """
-    yield from ()
-
-
-RULES: tuple[Rule, ...] = (_unused, _expired, _invalid, _without_reason)
-"""Judged here and not by the engine: what they are about is known only when all rules have spoken."""
 
 
 class _Judged(NamedTuple):
@@ -109,12 +75,12 @@ def _remarks(found: Iterable[Mark], judged: _Judged) -> Iterator[Finding]:
             problems = ['it names no rule']
         names = ', '.join(mark.rules)
         for text in problems:
-            yield from _report(_invalid, mark.place, f'this suppression does not count: {text}', names + text, judged.config)
+            yield from _report(invalid, mark.place, f'this suppression does not count: {text}', names + text, judged.config)
         if _is_over(mark.expires, judged.config):
             text = f'the suppression of {names} ran out on {mark.expires}'
-            yield from _report(_expired, mark.place, text, names, judged.config)
-        elif not problems and not mark.reason and _without_reason.id in judged.config.choices.severity:
-            yield from _report(_without_reason, mark.place, f'the suppression of {names} does not say why', names, judged.config)
+            yield from _report(expired, mark.place, text, names, judged.config)
+        elif not problems and not mark.reason and without_reason.id in judged.config.choices.severity:
+            yield from _report(without_reason, mark.place, f'the suppression of {names} does not say why', names, judged.config)
 
 
 def _divide(
@@ -202,7 +168,7 @@ def _unused_marks(valid: Iterable[Mark], used: set[tuple[int, str]], judged: _Ju
         names = [name for name in mark.rules if (id(mark), name) not in used and _could_find(name, mark.path, judged)]
         if names and mark.path in seen:
             text = 'nothing to suppress here for ' + ', '.join(names)
-            yield from _report(_unused, mark.place, text, ','.join(names), judged.config)
+            yield from _report(unused, mark.place, text, ','.join(names), judged.config)
 
 
 def _could_find(name: str, path: str, judged: _Judged) -> bool:
@@ -221,11 +187,11 @@ def _configured(used: set[tuple[int, str]], judged: _Judged) -> Iterator[Finding
     for item in (*config.ignored, *config.expired):
         names = ', '.join(item.rules) or 'the override'
         if _is_over(item.expires, config):
-            yield from _report(_expired, item.place, f'{names} ran out on {item.expires}', names, config)
+            yield from _report(expired, item.place, f'{names} ran out on {item.expires}', names, config)
         elif _is_seen(item, judged):
             idle = [name for name in item.rules if (id(item), name) not in used and _could_find(name, '', judged)]
             if idle:
-                yield from _report(_unused, item.place, 'nothing to ignore for ' + ', '.join(idle), ','.join(idle), config)
+                yield from _report(unused, item.place, 'nothing to ignore for ' + ', '.join(idle), ','.join(idle), config)
 
 
 def _is_seen(item: Ignored, judged: _Judged) -> bool:

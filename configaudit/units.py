@@ -5,6 +5,8 @@ Unlimited is `math.inf`, so arithmetic needs no special case.
 
 import re
 
+from configaudit.patterns import regex
+
 HOLE = '\ufffc'
 """Stands for a part of a string that cannot be known: a template expression, a variable nobody sets."""
 
@@ -13,9 +15,9 @@ _SUFFIXES = {
     'Ki': 2**10, 'Mi': 2**20, 'Gi': 2**30, 'Ti': 2**40, 'Pi': 2**50, 'Ei': 2**60,
 }  # fmt: skip
 _SECONDS = {'ns': 1e-9, 'us': 1e-6, 'µs': 1e-6, 'ms': 1e-3, 's': 1, '': 1, 'm': 60, 'min': 60, 'h': 3600, 'd': 86400}
-_QUANTITY = re.compile(r'([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|)$')
-_DURATION_PART = re.compile(r'(\d+\.?\d*|\.\d+)(ns|us|µs|ms|min|s|m|h|d)')
-_BYTES = re.compile(r'(\d+\.?\d*)\s*([kmgtp]?)(i?)b?$', re.IGNORECASE)
+_QUANTITY = regex(r'([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|)$')
+_DURATION_PART = regex(r'(\d+\.?\d*|\.\d+)(ns|us|µs|ms|min|s|m|h|d)')
+_BYTES = regex(r'(\d+\.?\d*)\s*([kmgtp]?)(i?)b?$', re.IGNORECASE)
 
 
 def quantity(text: str | int | float) -> float | None:

@@ -23,10 +23,11 @@ _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 
 def target_of(scaler: Component) -> Component:
     """The workload that is scaled, when it runs an inference engine or holds GPUs; NotApplicable for others."""
-    workload = scaler.peer('workload')
-    if not workload.peers('engine') and not any(pod['gpus'].is_set for pod in workload.peers('pod')):
+    workloads = scaler.peers('workload').some()
+    held = [workload for workload in workloads if workload.peers('engine') or any(pod['gpus'].is_set for pod in workload.peers('pod'))]
+    if len(held) < len(workloads):
         raise NotApplicable('its target holds no GPU')
-    return workload
+    return held[0]
 
 
 def serves_inference(scaler: Component) -> bool:

@@ -12,26 +12,32 @@ TRITON = 'Triton docs, user_guide/batcher'
 
 
 def _is_single(batcher: Component) -> bool:
-    """Whether a batch is one request, which waits for nobody."""
+    """Whether a batch is one request."""
     size = batcher['batch_size']
     return bool(size.is_known and size.value == 1)
+
+
+def _never_waits(batcher: Component) -> bool:
+    """Whether one request makes a batch: batches of one, or Triton's preferred sizes hold 1."""
+    return _is_single(batcher) or '1' in batcher['preferred_sizes'].value
 
 
 @rule('batching-window-long', on='batcher', severity='warning', checklist='july-4', source=CHECKLIST, effect=EFFECT, side_effect=SIDE_EFFECT)
 def window_long(batcher: Component, *, limit_ms: float = 30, warn_ms: float = 100) -> Iterator[Problem]:
     """Every request may wait the whole window for company before the model sees it: at low load that is added to each answer.
 
-    When it is wrong: offline batches, where only throughput counts. BentoML adapts its wait, so its limit is advice only.
+    When it is wrong: offline batches, where only throughput counts. BentoML adapts its wait and drops what passes the limit, so there
+    the number is the longest that a request may take: set it to the latency that you promise, not to a window.
     """
     window, product = batcher['window_ms'], batcher['product'].value
-    if not window.is_set or _is_single(batcher):
+    if not window.is_set or _never_waits(batcher):
         raise NotApplicable('no window is set, or a batch is one request')
     if window.value <= limit_ms:
         return
     severity: Severity = 'warning' if window.value >= warn_ms and product != 'bentoml' else 'advice'
     yield Problem(
         window, 'a request may wait {value} ms for its batch, over {limit} ms: all of it adds to the latency', limit=limit_ms,
-        severity=severity, fix=window.set(in_file_unit(limit_ms, window.unit)),
+        severity=severity, fix=None if product == 'bentoml' else window.set(in_file_unit(limit_ms, window.unit)),
     )  # fmt: skip
 
 
@@ -39,13 +45,13 @@ def window_long(batcher: Component, *, limit_ms: float = 30, warn_ms: float = 10
 def window_default(batcher: Component, *, limit_ms: float = 30) -> Iterator[Problem]:
     """The framework's own window holds where nobody sets one, and it is made for throughput: 5 s in KServe's batcher, 100 ms in TorchServe."""
     window, product = batcher['window_ms'], batcher['product'].value
-    if window.is_set or _is_single(batcher):
+    if window.is_set or _never_waits(batcher):
         raise NotApplicable('the window is set, or a batch is one request')
     if window.value <= limit_ms:
         return
     yield Problem(
         window, 'no batching window is set: the default lets a request wait {value} ms, over {limit} ms', limit=limit_ms,
-        severity='warning' if product == 'kserve' else 'advice', fix=window.set(limit_ms),
+        severity='warning' if product == 'kserve' else 'advice', fix=window.set(limit_ms) if product == 'kserve' else None,
     )  # fmt: skip
 
 

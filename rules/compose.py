@@ -15,7 +15,7 @@ _LOADS_A_MODEL = ('vllm', 'sglang', 'tgi')
     on='compose-service',
     severity='warning',
     checklist='july-10',
-    source='containerd docs/containerd-2.0.md; systemd-system.conf(5), DefaultLimitNOFILE; July tuning checklist, change 10',
+    source='containerd docs/containerd-2.0.md; systemd-system.conf(5); July tuning checklist, change 10',
     effect='no "too many open files" at about 1000 connections',
     side_effect='a program that closes every possible descriptor at start takes longer',
 )
@@ -122,7 +122,7 @@ def start_period_short(service: Component, *, load_s: int = 300) -> Iterator[Pro
     if budget < load_s:
         yield Problem(
             period if period.is_set else service['healthcheck'],
-            '{period} s start period + {retries} retries x {every} s = {budget} s, under the {load_s} s that a model may take to load',
+            '{period} s start period + {retries} x {every} s = {budget} s, under the {load_s} s that loading may take',
             period=period.value,
             retries=retries,
             every=every,

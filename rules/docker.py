@@ -6,7 +6,7 @@ from configaudit.knowledge.carrier_kinds import SHM_DEFAULT
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
 from configaudit.units import HOLE, show_bytes
 
-_NCCL = 'vLLM docs, deployment/docker (--ipc=host or --shm-size); NCCL docs, troubleshooting, shared memory; vllm-project/vllm#1710'
+_NCCL = 'vLLM docs, deployment/docker; NCCL docs, troubleshooting, shared memory; vllm-project/vllm#1710'
 _SHARES = {'vllm': 'gpu_memory_utilization', 'sglang': 'mem_fraction_static'}
 _VISIBLE = ('CUDA_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES')
 
@@ -38,7 +38,8 @@ def compose_shm_default(service: Component) -> Iterator[Problem]:
 def docker_run_shm_default(container: Component) -> Iterator[Problem]:
     """An engine on several GPUs dies at start when /dev/shm is Docker's 64 MiB.
 
-    NCCL and the workers exchange data through /dev/shm. Give `--shm-size=16g`, `--ipc=host`, or mount the host's /dev/shm.
+    NCCL and the workers exchange data through /dev/shm. Give `--shm-size=16g`, `--ipc=host`, or mount the host's
+    /dev/shm.
     """
     yield from _small_shm(container, '16g')
 
@@ -153,7 +154,7 @@ def _share(engine: Component) -> float:
     'redis-published-without-password',
     on=('compose-service', 'docker-run'),
     severity='warning',
-    source='Redis docs, security: protected mode is off in the container image; Docker docs, packet filtering: published ports bypass host firewalls',
+    source='Redis docs, security; docker-library/redis (protected mode is off); Docker docs, packet filtering',
     effect='only this host reaches it',
     side_effect='clients on other hosts lose the port',
 )

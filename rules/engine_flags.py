@@ -8,7 +8,10 @@ from configaudit.knowledge.flags import Catalogue, Flag, catalogue
 from configaudit.knowledge.vllm import human_integer
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Rule, Severity, Slot, rule
 
-PRODUCTS = {'vllm': 'vLLM', 'sglang': 'SGLang'}
+from .releases import PRODUCTS, release
+
+ENGINES = ('vllm', 'sglang')
+"""Those whose flags are recorded release by release."""
 KEPT_SHORT = frozenset(('--tp', '--dp', '--pp', '--ep'))
 """Abbreviations that SGLang's own documentation uses."""
 OWN = frozenset(('--help', '-h', '--version', '-v', '--omni'))
@@ -25,13 +28,6 @@ def _options(engine: Component) -> Iterator[Any]:
     for option in engine['options'].value:
         if option.given not in OWN and ' ' not in option.given and len(option.given) > 1 and not PLUGIN_FLAGS.match(option.given):
             yield option
-
-
-def _release(engine: Component) -> str:
-    product = PRODUCTS[engine.kind.name]
-    if engine.version is None:
-        return f'{product} of unknown version ({engine.version_from})'
-    return f'{product} {engine.version} ({engine.version_from})'
 
 
 def _on_command_line(option: Any) -> bool:
@@ -67,7 +63,7 @@ def _removed(engine: Component, option: Any, known: Catalogue) -> Problem | None
     read_as = f' (now {status.reason})' if status.reason else ''
     return Problem(
         option.word.place, '{flag} is unknown to {engine}: {since}{read_as}, the engine stops at start; {use}',
-        flag=option.given, engine=_release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
+        flag=option.given, engine=release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
         fix=_drop(option) if use.startswith('drop') else None, detail=option.name, severity=None if status.exact else 'advice',
     )  # fmt: skip
 
@@ -80,7 +76,7 @@ def _unknown(engine: Component, option: Any, known: Catalogue) -> Problem | None
     foreign = status.replacement
     hint = f'use {foreign}' if foreign else f'did you mean {near}?' if near else 'no release has it'
     return Problem(
-        option.word.place, '{flag} is unknown to {engine}: {hint}', flag=option.given, engine=_release(engine), hint=hint,
+        option.word.place, '{flag} is unknown to {engine}: {hint}', flag=option.given, engine=release(engine), hint=hint,
         severity='warning' if engine.version is None or not _upstream(engine) else None, fix=_rename(option, near) if near and not foreign else None,
         detail=option.name,
     )  # fmt: skip
@@ -103,7 +99,7 @@ def _too_new(engine: Component, option: Any, known: Catalogue) -> Problem | None
     severity: Severity | None = None if status.exact and _upstream(engine) else 'warning' if status.exact else 'advice'
     return Problem(
         option.word.place, '{flag} is unknown to {engine}: {when}, the engine stops at start',
-        flag=option.given, engine=_release(engine), when=when, detail=option.name, severity=severity,
+        flag=option.given, engine=release(engine), when=when, detail=option.name, severity=severity,
     )  # fmt: skip
 
 
@@ -121,7 +117,7 @@ def _deprecated(engine: Component, option: Any, known: Catalogue) -> Problem | N
     when = f', to be removed in {flag.removal}' if flag.removal else ''
     hint = '' if not use else f'; {use}' if use.startswith('drop') else f'; use {use}'
     return Problem(
-        option.word.place, '{flag} is deprecated in {engine}{when}{hint}', flag=option.given, engine=_release(engine), when=when, hint=hint,
+        option.word.place, '{flag} is deprecated in {engine}{when}{hint}', flag=option.given, engine=release(engine), when=when, hint=hint,
         fix=_drop(option) if use.startswith('drop') else None, detail=option.name,
     )  # fmt: skip
 
@@ -144,7 +140,7 @@ def _value_unexpected(engine: Component, option: Any, known: Catalogue) -> Probl
         return None
     return Problem(
         option.word.place, '{flag} takes no value in {engine}: the engine stops at start; write {right}', flag=option.given,
-        engine=_release(engine), right=flag.option if option.value.value.lower() in ('true', '1') else f'--no-{flag.option[2:]}', detail=option.name,
+        engine=release(engine), right=flag.option if option.value.value.lower() in ('true', '1') else f'--no-{flag.option[2:]}', detail=option.name,
     )  # fmt: skip
 
 
@@ -159,7 +155,7 @@ def _value_invalid(engine: Component, option: Any, known: Catalogue) -> Problem 
     if not reason:
         return None
     return Problem(
-        option.value.place, '{text} is no value for {flag} in {engine}: {reason}', text=repr(text), flag=flag.option, engine=_release(engine), reason=reason,
+        option.value.place, '{text} is no value for {flag} in {engine}: {reason}', text=repr(text), flag=flag.option, engine=release(engine), reason=reason,
         detail=option.name,
     )  # fmt: skip
 
@@ -213,4 +209,4 @@ def _make(engine: str, row: tuple[str, Severity, Judge, str]) -> Rule:
     return rule(f'{engine}-{name}', on=engine, severity=severity, source=f'{source} of the published releases')(judge)
 
 
-FLAG_RULES = [_make(engine, row) for engine in PRODUCTS for row in ROWS]
+FLAG_RULES = [_make(engine, row) for engine in ENGINES for row in ROWS]

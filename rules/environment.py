@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 
-from .serving import AS_WRITTEN, object_kind
+from .serving import AS_WRITTEN, is_gateway, object_kind
 
 _DOC = 'Kubernetes API reference, EnvVar.value'
 _WHOLE = re.compile(r'\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))')
@@ -47,10 +47,12 @@ def env_shell_syntax(container: Component) -> Iterator[Problem]:
 def env_reference_undefined(container: Component) -> Iterator[Problem]:
     """A `$(VAR)` that no variable defines stays as it is: the program gets the text `$(VAR)`.
 
-    In `env` only variables that stand above count.
+    In `env` only variables that stand above count. Judged for inference servers and gateways: elsewhere kustomize still writes `$(VAR)` too.
     """
-    if object_kind(container) not in AS_WRITTEN:
-        raise NotApplicable('its operator sets variables of its own')
+    if object_kind(container) not in AS_WRITTEN or not (container.peers('engine') or is_gateway(container)):
+        raise NotApplicable('its operator, or kustomize, may set variables of its own')
+    if not any('$(' in text for text in _texts(container)):
+        return
     if container['imported'].value:
         raise Unknown('variables come from a ConfigMap or Secret')
     if container.partial:
@@ -70,6 +72,11 @@ def env_reference_undefined(container: Component) -> Iterator[Problem]:
     for word in words:
         for name in _undefined(word.value, names):
             yield Problem(word.place, '$({other}) is an argument, and no variable of the container defines it: it stays as text', other=name, detail=name)
+
+
+def _texts(container: Component) -> Iterator[str]:
+    yield from (word.value for word in container['words'].value)
+    yield from (getattr(variable.value, 'value', '') for variable in container['env'].value.values())
 
 
 def _undefined(text: str, names: set[str]) -> list[str]:

@@ -1,7 +1,9 @@
 """Rules for gRPC keepalive on both ends: item 6 of the July checklist."""
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 
@@ -88,6 +90,28 @@ def keepalive_off(client: Component) -> Iterator[Problem]:
 
 
 @rule(
+    'grpc-proxy-keepalive-punished', on='proxy-upstream', severity='error', checklist='july-6',
+    source=_A8 + '; Envoy v3 API, KeepaliveSettings: a PING at every interval, with or without streams',
+    effect='streams through the proxy are not cut while the server is silent', side_effect='a dead server is noticed later',
+)  # fmt: skip
+def proxy_keepalive_punished(upstream: Component) -> Iterator[Problem]:
+    """The proxy pings its gRPC server more often than the server allows: the server ends the connection and every stream on it."""
+    interval = upstream['ping_interval_s']
+    if not interval.is_set:
+        raise NotApplicable('the proxy sends no pings')
+    for server in upstream.peers('engine'):
+        if server.kind.name != 'triton' or _strikes(server).value == 0:
+            continue
+        allowed, place = minimum(server)
+        if interval.value < allowed:
+            yield Problem(
+                interval, 'the proxy pings every {value} s, the server {server} allows one in {limit} s: streams are cut by GOAWAY too_many_pings',
+                server=server.name, limit=allowed, see=[('the server\'s minimum', place if place.is_set else server.place)],
+                fix=interval.set(f'{int(allowed)}s'),
+            )  # fmt: skip
+
+
+@rule(
     'triton-keepalive-punishes-clients', on='triton', severity='warning', confidence='medium', checklist='july-6',
     source=_A8 + '; Triton Inference Server, client guide: GRPC KeepAlive', effect='clients with the same keepalive time keep their connections',
 )  # fmt: skip
@@ -122,3 +146,34 @@ def keepalive_env_unread(process: Component) -> Iterator[Problem]:
         raise Unknown('no variable is seen')
     for name, place in names:
         yield Problem(place, '{name}: no gRPC library reads this variable; set the channel argument in code', name=name, detail=name)
+
+
+@rule(
+    'grpc-service-pins-connections', on='service', severity='advice', confidence='medium', checklist='july-6',
+    source='gRPC proposal A9 and the gRPC blog on Kubernetes: kube-proxy balances connections, a channel is one connection',
+    effect='calls spread over all pods, new ones included',
+    side_effect='clients need `dns:///` and the round_robin policy; nothing changes behind a mesh or an L7 proxy',
+)  # fmt: skip
+def service_pins_connections(service: Component) -> Iterator[Problem]:
+    """A gRPC channel is one connection, and a ClusterIP sends a connection to one pod: the others stay idle.
+
+    A headless Service with round_robin clients spreads the calls, and so does a mesh or an L7 proxy in front, which
+    the files may not show. Servers need a maximum connection age for clients to find new pods.
+    """
+    port = next((port for port in service['ports'].value if _speaks_grpc(port)), None)
+    if port is None or service['type'].value != 'ClusterIP' or service['cluster_ip'].value == 'None':
+        raise NotApplicable('no gRPC port behind a cluster address')
+    for workload in dict.fromkeys(workload for pod in service.peers('pod') for workload in pod.peers('workload')):
+        scalers = [scaler['max_replicas'] for scaler in workload.peers('autoscaler')]
+        replicas = next((setting for setting in (*scalers, workload['replicas']) if setting.is_set), None)
+        if replicas is not None and replicas.value > 1:
+            yield Problem(
+                port['place'], 'gRPC over a ClusterIP: each client stays on one of {replicas} pods', replicas=replicas.value,
+                see=[('the pods behind it', replicas)], detail='port',
+            )  # fmt: skip
+            return
+
+
+def _speaks_grpc(port: Mapping[str, Any]) -> bool:
+    name, protocol = str(port['name'] or ''), str(port['app_protocol'] or '')
+    return re.match(r'grpc(?:$|-)', name) is not None or protocol == 'grpc'

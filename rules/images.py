@@ -1,11 +1,14 @@
 """Rules for container images: which tag is run."""
 
+import re
 from collections.abc import Iterator
 
 from configaudit.knowledge.images import identify
 from configaudit.model import Component, NotApplicable, Problem, rule
 
 _BUILT = ('ko://', 'kind.local/', 'ko.local/', 'dev.local/')
+_CAPITALS = re.compile(r'[A-Z0-9_]+')
+"""A name to replace: image references are lower case."""
 _STANDS_FOR_ANOTHER = ('auto', 'controller', 'scratch')
 """`auto` is Istio's, `controller` the name that scaffolding leaves for kustomize."""
 
@@ -20,12 +23,14 @@ def image_floating_tag(user: Component) -> Iterator[Problem]:
     Engines drop flags between minor releases and then stop at start. Pin a release, best with its digest.
     """
     image = user['image']
+    if not image.is_set:
+        raise NotApplicable('it names no image')
     reference = str(image.value or '')
     if not reference or reference.startswith(_BUILT) or _is_built_here(user):
         raise NotApplicable('it is built here')
     found = identify(reference)
     name = found.repository.rpartition('/')[2]
-    if not found.floating or found.placeholder or (name in _STANDS_FOR_ANOTHER and '/' not in found.repository):
+    if not found.floating or found.placeholder or (name in _STANDS_FOR_ANOTHER and '/' not in found.repository) or _CAPITALS.fullmatch(found.repository):
         return
     severity = None if found.engine or _long_running(user) else 'advice'
     message = '{value}: the tag {tag} moves' if found.tag else '{value}: no tag, so the registry serves latest'

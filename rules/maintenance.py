@@ -6,8 +6,8 @@ from configaudit.knowledge.images import identify
 from configaudit.model import Component, Problem, rule
 
 _UNMAINTAINED = {
-    'tgi': ('Text Generation Inference', 'in maintenance mode since 2025-12'),
-    'torchserve': ('TorchServe', 'no longer maintained since 2025-08'),
+    'tgi': ('Text Generation Inference', 'in maintenance mode, as its README says'),
+    'torchserve': ('TorchServe', 'no longer actively maintained, as its README says'),
 }
 _WORDS = ('tgi', 'text-generation', 'torchserve')
 """One of these is in every such image: the others are not looked at further."""

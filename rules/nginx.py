@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from configaudit.knowledge.proxy_kinds import is_loopback
 from configaudit.knowledge.versions import release, satisfies
 from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, rule
 
@@ -57,8 +58,8 @@ def upstream_without_keepalive(upstream: Component) -> Iterator[Problem]:
     routes = _http_routes(upstream)
     keepalive = upstream['keepalive']
     if upstream['direct'].value:
-        if not _reuses(upstream):
-            yield Problem(upstream.place, 'every request opens a new connection to {host}: before nginx 1.29.7 only an upstream block with keepalive reuses them', host=upstream.name, severity='advice', detail='direct')
+        if not _reuses(upstream) and not is_loopback(upstream['targets'].value[0][0]):
+            yield Problem(upstream.place, 'every request opens a new connection to {host}: nginx before 1.29.7 keeps connections only in an upstream block with keepalive', host=upstream.name, severity='advice', detail='direct')
         return
     if keepalive.value == 0 and (keepalive.is_set or not _reuses(upstream)):
         fix = Fix(tuple(change for part in _keep_open([keepalive, *_closing(upstream, routes)]) for change in part.changes))

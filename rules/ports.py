@@ -21,6 +21,7 @@ _WRONG_BY_ENGINE = {
 _OWN_PATHS = ('--middleware', '--root-path', '--api-server-module')
 _PROBES = ('readiness', 'liveness', 'startup')
 _LOCAL = re.compile(r'https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d+)')
+_NAME = re.compile(r'(?=.*[a-z])[a-z0-9][a-z0-9-]*')
 _BACKGROUND = re.compile(r'(?<![&>|])&(?![&>])')
 
 
@@ -73,7 +74,7 @@ def probe_port_unserved(container: Component) -> Iterator[Problem]:
     """A probe or hook asks a port that nothing serves: a name that the container does not declare, or not the engine's port."""
     for probe in _PROBES:
         for setting in (container[f'{probe}_port'], container[f'{probe}_tcp_port']):
-            if setting.is_set and setting.is_known and not _is_number(setting.value) and HOLE not in str(setting.value):
+            if setting.is_set and setting.is_known and _NAME.fullmatch(str(setting.value)):
                 names = container['ports'].value
                 if setting.value not in names:
                     known = ', '.join(sorted(names)) or 'none'
@@ -88,10 +89,6 @@ def probe_port_unserved(container: Component) -> Iterator[Problem]:
                 message = 'the {probe} probe asks port {number}, and {engine} listens on {port}'
                 yield Problem(setting, message, probe=probe, number=number, engine=engine.kind.name, port=port, see=[('its port', engine['port'])], fix=setting.set(port))
     yield from _hook(container, engine, port)
-
-
-def _is_number(value: object) -> bool:
-    return str(value).isdigit()
 
 
 def _hook(container: Component, engine: Component, port: int) -> Iterator[Problem]:
@@ -118,12 +115,15 @@ def texts(value: Any) -> Iterator[str]:
 
 @rule('service-port-unserved', on='service', severity='error', source='Kubernetes API reference, ServicePort.targetPort')
 def service_port_unserved(service: Component) -> Iterator[Problem]:
-    """A Service sends to a port that no container behind it declares or serves: every request is refused."""
-    pods = service.peers('pod').some()
+    """A Service sends to a port that no container behind it declares or serves: every request there is refused.
+
+    It is advice for one port of several when another one reaches the engine.
+    """
+    pods, ports = service.peers('pod'), service['ports'].value
+    if not pods or not all(_together(service, pod) for pod in pods) or any(pod.partial for pod in pods):
+        raise NotApplicable('the pods behind it do not stand beside it')
     containers = [container for pod in pods for container in pod.peers('container') if not container['init'].value]
-    if any(pod.partial for pod in pods):
-        raise NotApplicable('a pod behind it is only partly seen')
-    for port in service['ports'].value:
+    for port in ports:
         target = str(port['target'] or '')
         names = {name: number for container in containers for name, number in container['ports'].value.items()}
         if not target or HOLE in target or target in names or (target.isdigit() and int(target) in names.values()):
@@ -134,7 +134,13 @@ def service_port_unserved(service: Component) -> Iterator[Problem]:
             yield Problem(port['place'], message, number=port['port'], target=target, known=known, detail=target)
         elif (listens := _engine_ports(containers)) and int(target) not in listens:
             message = 'port {number} goes to {target}, and the engine behind it listens on {listens}'
-            yield Problem(port['place'], message, number=port['port'], target=int(target), listens=listens[0], detail=target)
+            others = any(str(other['target']) in map(str, listens) or names.get(str(other['target'])) in listens for other in ports)
+            yield Problem(port['place'], message, number=port['port'], target=int(target), listens=listens[0], severity='advice' if others else None, detail=target)
+
+
+def _together(service: Component, pod: Component) -> bool:
+    """Whether both stand in one folder: elsewhere a label such as `control-plane: controller` says little, and patches add ports."""
+    return service.place.document.path.rpartition('/')[0] == pod.place.document.path.rpartition('/')[0]
 
 
 def _engine_ports(containers: list[Component]) -> list[int]:

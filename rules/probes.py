@@ -7,7 +7,9 @@ from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, U
 from .serving import (
     HEALTH,
     downloads_at_start,
+    hub_model,
     is_gateway,
+    is_small,
     object_kind,
     runs_as_written,
     runs_for_long,
@@ -15,7 +17,6 @@ from .serving import (
 )
 
 _DOC = 'Kubernetes documentation, tasks/configure-pod-container/configure-liveness-readiness-startup-probes'
-_KINDS = ('liveness', 'readiness', 'startup')
 
 
 def budget(container: Component, probe: str) -> float:
@@ -33,6 +34,19 @@ def arithmetic(container: Component, probe: str) -> str:
 def first_set(container: Component, *names: str) -> Setting:
     """The first of these settings that somebody wrote, else the last."""
     return next((container[name] for name in names if container[name].is_set), container[names[-1]])
+
+
+def loading_engine(container: Component) -> Component:
+    """The engine of a container, when it loads a language model before it answers; NotApplicable for all others."""
+    engine = serving_engine(container)
+    if engine.kind.name == 'triton':
+        raise NotApplicable('its models may load in seconds')
+    return engine
+
+
+def loads_from_hub(container: Component, engine: Component) -> bool:
+    """Whether every start downloads a model that takes long to fetch."""
+    return downloads_at_start(container, engine) and not is_small(hub_model(engine))
 
 
 def _health(container: Component, engine: Component, name: str, **more: int) -> Fix | None:
@@ -92,7 +106,7 @@ def startup_probe_missing(container: Component, *, load_s: float = 300, download
     Loading takes up to `load_s` from a volume and `download_s` from the hub. Below `crash_s` with a download at every start the pod
     never comes up: an error. Without a liveness probe nothing kills it, and a startup probe is advice.
     """
-    engine = serving_engine(container)
+    engine = loading_engine(container)
     runs_as_written(container)
     if container['startup_probe'].value is not None:
         return
@@ -101,7 +115,7 @@ def startup_probe_missing(container: Component, *, load_s: float = 300, download
         message = 'no startup probe: a liveness probe added here would kill the server while it loads its model'
         yield Problem(container['startup_probe'], message, severity='advice', fix=fix)
         return
-    seconds, fetches = budget(container, 'liveness'), downloads_at_start(container, engine)
+    seconds, fetches = budget(container, 'liveness'), loads_from_hub(container, engine)
     needed = download_s if fetches else load_s
     if seconds >= needed:
         return
@@ -118,20 +132,20 @@ def startup_probe_missing(container: Component, *, load_s: float = 300, download
     'startup-budget-short', on='container', severity='error', source=f'{_DOC}; aibrix#772, aibrix#2264',
     effect='the first start on a new node succeeds', side_effect='a start that really hangs is noticed later',
 )  # fmt: skip
-def startup_budget_short(container: Component, *, load_s: float = 180, download_s: float = 600, crash_s: float = 300) -> Iterator[Problem]:
+def startup_budget_short(container: Component, *, load_s: float = 120, download_s: float = 600, crash_s: float = 300) -> Iterator[Problem]:
     """The startup probe gives up before the model is there; the kubelet kills the pod, which starts from zero for ever.
 
     A start that downloads from the hub needs `download_s`: under `crash_s` it is an error. A model on a volume, in the image or fetched
     by an init container needs `load_s` for weights, compilation and graph capture.
     """
-    engine = serving_engine(container)
+    engine = loading_engine(container)
     if container['startup_probe'].value is None:
         return
     seconds = budget(container, 'startup')
     at = first_set(container, 'startup_failures', 'startup_period_s', 'startup_probe')
     if seconds >= download_s:
         return
-    if downloads_at_start(container, engine):
+    if loads_from_hub(container, engine):
         message = 'the startup probe allows {budget} = {seconds} s, and every start downloads {model}: allow {needed} s or keep the weights on a volume'
         severity = None if seconds < crash_s else 'warning'
         yield Problem(at, message, budget=arithmetic(container, 'startup'), seconds=seconds, model=engine['model'].value, needed=download_s, severity=severity, fix=_longer(container, download_s))  # type: ignore[arg-type]
@@ -152,7 +166,7 @@ def liveness_aggressive(container: Component, *, least_s: float = 30) -> Iterato
 
     One failed probe must never be enough, and failures together should span `least_s`.
     """
-    serving_engine(container)
+    loading_engine(container)
     if container['liveness_probe'].value is None:
         return
     failures, period, timeout = (container[f'liveness_{part}'] for part in ('failures', 'period_s', 'timeout_s'))
@@ -185,7 +199,9 @@ def probe_timeout_exceeds_period(container: Component, *, long_s: float = 30) ->
     Short timeouts over shorter periods are harmless and pass: only a timeout of `long_s` and more is reported.
     """
     runs_for_long(container)
-    for probe in _KINDS:
+    if not container.peers('engine') and not is_gateway(container):
+        raise NotApplicable('no inference server runs in it')
+    for probe in ('liveness', 'readiness'):
         timeout, period = container[f'{probe}_timeout_s'], container[f'{probe}_period_s']
         if timeout.is_set and timeout.value > period.value and timeout.value >= long_s:
             failures = container[f'{probe}_failures'].value
@@ -197,22 +213,25 @@ def probe_timeout_exceeds_period(container: Component, *, long_s: float = 30) ->
     'initial-delay-instead-of-startup', on='container', severity='warning', source=_DOC,
     effect='a replica serves as soon as it can, and a crash is seen at once', side_effect='none',
 )  # fmt: skip
-def initial_delay_instead_of_startup(container: Component, *, limit: float = 60, others: float = 120) -> Iterator[Problem]:
+def initial_delay_instead_of_startup(container: Component, *, limit: float = 60) -> Iterator[Problem]:
     """A long initial delay is waited for in full even when the server is ready, and hides a crash for as long.
 
-    A startup probe waits exactly as long as the start takes. The limit for what is no inference server is `others`.
+    A startup probe waits exactly as long as the start takes.
     """
     runs_for_long(container)
+    engines = container.peers('engine')
+    if not engines and not is_gateway(container):
+        raise NotApplicable('no inference server runs in it')
     if container['startup_probe'].is_set:
         return
-    engines = container.peers('engine')
     if engines and container['liveness_probe'].is_set and object_kind(container) != 'Job' and budget(container, 'liveness') < 300:
         raise NotApplicable('startup-probe-missing says it')
     delays = [delay for probe in ('liveness', 'readiness') if (delay := container[f'{probe}_initial_delay_s']).is_set]
-    long = [delay for delay in delays if delay.value >= (limit if engines else others)]
+    long = [delay for delay in delays if delay.value >= limit]
     if long:
         names = ' and '.join(delay.name.partition('_')[0] for delay in long)
-        message = 'the {names} probe starts after {value} s whether the server is ready or not: use a startup probe'
+        message = 'the {names} after {value} s whether the server is ready or not: use a startup probe'
+        names += ' probes start' if len(long) > 1 else ' probe starts'
         yield Problem(long[0], message, names=names, see=[('and here', delay) for delay in long[1:]])
 
 
@@ -224,6 +243,8 @@ def readiness_tcp_only(container: Component) -> Iterator[Problem]:
     path = HEALTH.get(engine.kind.name)
     if not tcp.is_set or path is None:
         return
-    if tcp.is_known and port.is_known and str(tcp.value).isdigit() and int(tcp.value) != port.value:
+    if not tcp.is_known:
+        raise Unknown(f'its port: {tcp.reason}')
+    if port.is_known and str(tcp.value).isdigit() and int(tcp.value) != port.value:
         raise Unknown('what listens on that port is not known')
     yield Problem(tcp, 'readiness looks only whether port {value} is open: ask {path}, which says whether the engine serves', path=path)

@@ -4,7 +4,17 @@ from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, rule
 
-from .serving import cache_path, downloads_at_start, hub_model, is_gateway, object_kind, serving_engine
+from .serving import (
+    AS_WRITTEN,
+    cache_path,
+    downloads_at_start,
+    hub_model,
+    is_gateway,
+    is_small,
+    object_kind,
+    runs_for_long,
+    serving_engine,
+)
 
 _DOC = 'Kubernetes documentation, concepts/configuration/manage-resources-containers'
 _GPU_DOC = 'Kubernetes documentation, tasks/manage-gpus/scheduling-gpus'
@@ -21,7 +31,9 @@ def requests_missing(container: Component) -> Iterator[Problem]:
 
     A limit counts as a request.
     """
-    if container['init'].value or not (container.peers('engine') or container['gpu_limit'].is_set or is_gateway(container)):
+    runs_for_long(container)
+    serves = container.peers('engine') or is_gateway(container)
+    if not serves and (not container['gpu_limit'].is_set or object_kind(container) not in AS_WRITTEN):
         raise NotApplicable('no inference server runs in it')
     if object_kind(container) in _DEFAULTED:
         raise NotApplicable('the operator fills requests in')
@@ -74,9 +86,10 @@ def model_cache_missing(container: Component) -> Iterator[Problem]:
     engine = serving_engine(container)
     if not downloads_at_start(container, engine):
         return
+    severity = 'advice' if is_small(hub_model(engine)) else None
     elsewhere = sorted(path for path, mount in container['mounts'].value.items() if mount['source'] in ('emptyDir', 'persistentVolumeClaim', 'hostPath') and not path.startswith('/dev/'))
     message = 'no volume covers {path}, where {model} is kept: every start downloads it again'
     if elsewhere:
         message = 'no volume covers {path}, where {model} is kept (HF_HOME does not point to {elsewhere}): every start downloads it again'
     at = container['mounts']
-    yield Problem(at, message, path=cache_path(engine), model=hub_model(engine), elsewhere=', '.join(elsewhere), detail='cache')
+    yield Problem(at, message, path=cache_path(engine), model=hub_model(engine), elsewhere=', '.join(elsewhere), severity=severity, detail='cache')  # type: ignore[arg-type]

@@ -24,6 +24,11 @@ def share(value: Any, of: int, up: bool) -> int:
     return int(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """'1 GPU', '2 GPUs'."""
+    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
+
+
 @rule(
     'gpu-rollout-needs-spare-gpus', on='workload', severity='warning', source=f'{_DEPLOYMENT}; LLMKube#192, airunway#400',
     effect='a rollout finishes without spare GPUs', side_effect='one replica fewer serves while it is replaced',
@@ -36,21 +41,21 @@ def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
 
     When it is wrong: the cluster always has that many GPUs free, or adds nodes in time.
     """
-    if workload['object_kind'].value != 'Deployment' or workload['strategy'].value != 'RollingUpdate':
-        raise NotApplicable('it does not roll')
-    gpus = sum(pod['gpus'].value for pod in workload.peers('pod'))
-    replicas = int(workload['replicas'].value)
-    if not gpus or not replicas:
-        raise NotApplicable('its pods hold no GPU')
+    held = [pod['gpus'] for pod in workload.peers('pod') if pod['gpus'].is_set]
+    if workload['object_kind'].value != 'Deployment' or not held:
+        raise NotApplicable('it rolls no pods with GPUs')
+    gpus, replicas = sum(gpu.value for gpu in held), int(workload['replicas'].value)
+    if workload['strategy'].value != 'RollingUpdate' or not gpus or not replicas:
+        return
     surge, unavailable = workload['max_surge'], workload['max_unavailable']
     more, fewer = share(surge.value, replicas, True), share(unavailable.value, replicas, False)
     if fewer or not more:
         return
     at = next((found for found in (unavailable, surge, workload['strategy'], workload['replicas']) if found.is_set), surge)
-    message = 'the rollout starts {more} more pod(s) with {gpus} GPU(s) each before it stops one of {replicas}: maxUnavailable {unavailable} rounds to 0, and without {spare} free GPU(s) it hangs'
+    message = 'the rollout starts {more} new before it stops one of {replicas}: maxUnavailable {unavailable} of that is 0, and without {spare} free it hangs'
     see = [('the strategy belongs here', workload.place)] if at.name == 'replicas' else []
     see += [('its volume', pod['rwo_claims'].place) for pod in workload.peers('pod') if pod['rwo_claims'].is_set]
-    yield Problem(at, message, more=more, gpus=gpus, replicas=replicas, unavailable=unavailable.value, spare=more * gpus, see=see, fix=_without_surge(surge, unavailable), detail='strategy')
+    yield Problem(at, message, more=counted(more, 'pod'), gpus=gpus, replicas=replicas, unavailable=unavailable.value, spare=counted(more * gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
 
 
 def _without_surge(surge: Setting, unavailable: Setting) -> Fix:
@@ -152,7 +157,7 @@ def pre_stop_exceeds_grace(container: Component) -> Iterator[Problem]:
 
     The hook counts inside the period.
     """
-    if not container['pre_stop'].is_set:
+    if not container['pre_stop'].is_set or container['init'].value:
         raise NotApplicable('it has no preStop hook')
     sleep, grace = _sleeps(container), container.peer('pod')['grace_s']
     if sleep and sleep >= grace.value:

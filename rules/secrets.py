@@ -11,13 +11,16 @@ _REFERENCES = re.compile(r'\$\(?\{?[A-Za-z_][^$]*|.*\{\{.*|.*\ufffc.*|%\(.*\)s|@
 _NO_SECRET = re.compile(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|set|provided|a-real-key)|unused|dummy\w*|fake\w*|x|-+|false|true|local\w*|ollama|'
                         r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|anonymous|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
 _PLACEHOLDER = re.compile(
-    r'<.*>|.*(change|replace|fill|insert|put|add|enter)[-_ ]?(me|this|with|in|here|your|it)?\b.*|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
+    r'<.*>|.*(change|replace|fill|insert|put|add|enter)([-_ ]?(me|this|with|in|here|your|it))?([-_ ].*)?|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
     r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
     r'[-_]?\d{0,6}!?|(hf|sk)[-_.]*|\d{1,8}|abc\w{0,6}',
     re.IGNORECASE,
 )
 _MAY_BE_SHAPED = re.compile(r'://[^/\s]*@|hf_|sk-|gh[pousr]_|github_pat|xox|A[KS]IA|nvapi-|glpat-|AIza|eyJ|hooks\.|PRIVATE KEY|(?i:password|pwd|token|key)=')
 """A cheap look before the exact one."""
+_STRONG = re.compile(r'pass(word|wd|phrase|code)|pwd|secret|token|(api|access|private|master|signing|encryption|account|shared|license)[-_]?key|requirepass|salt', re.IGNORECASE)
+_ABOUT = re.compile(r'[-_](image|host|port|addr(ess)?|server|service|endpoint|domain|issuer|audience|version|prefix|scopes?|groups?|users?|role|realm|store|backend|location|lifetime|age|cert|cluster_token|manager|format|source|key_id)$', re.IGNORECASE)
+"""Ends of names that only say something about a credential."""
 _LONGEST = 4096
 _URL_PASSWORD = re.compile(r'://[^\s/:@]*:([^\s@]+)@')
 _OBJECT_NAME = re.compile(r'[a-z]+([-.][a-z0-9]+)+')
@@ -29,7 +32,7 @@ def kind_of(name: str, value: str) -> str:
     if not value or len(value) > _LONGEST or _REFERENCES.fullmatch(value):
         return ''
     shaped = bool(_MAY_BE_SHAPED.search(value)) and redact(value) != value
-    if not shaped and (not is_secret_name(name) or _NO_SECRET.fullmatch(value)):
+    if not shaped and (not is_secret_name(name) or not _STRONG.search(name) or _ABOUT.search(name) or _NO_SECRET.fullmatch(value)):
         return ''
     inner = _URL_PASSWORD.search(value)
     if not shaped and _OBJECT_NAME.fullmatch(value) and name.lower().rstrip('s').endswith(('secret', 'credential', 'key')):

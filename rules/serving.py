@@ -111,9 +111,9 @@ def keeps_downloads(container: Component, engine: Component) -> bool:
 
 
 def downloads_at_start(container: Component, engine: Component) -> bool:
-    """Whether every start fetches a large model from the hub before the server answers."""
+    """Whether every start fetches the model from the hub before the server answers."""
     model = hub_model(engine)
     offline = engine['environment'].value.get('HF_HUB_OFFLINE')
-    if not model or is_small(model) or (offline is not None and offline.value.lower() in ('1', 'true', 'yes', 'on')):
+    if not model or (offline is not None and offline.value.lower() in ('1', 'true', 'yes', 'on')):
         return False
     return not keeps_downloads(container, engine)

@@ -15,15 +15,16 @@ _CLIENTS = ('docker', 'podman', 'nerdctl')
     on='unit',
     severity='warning',
     checklist='july-10',
-    source='containerd docs/containerd-2.0.md (limits are inherited by containers); systemd-system.conf(5): 1024 soft, 524288 hard',
+    source='containerd docs/containerd-2.0.md; systemd-system.conf(5), DefaultLimitNOFILE',
     effect='no "too many open files" in programs that keep their soft limit',
     side_effect='programs that use select() break above 1024',
 )
 def nofile_unset(unit: Component, *, limit: str = '65536:1048576') -> Iterator[Problem]:
     """A container runtime without LimitNOFILE starts every container with 1024 open files.
 
-    containerd dropped the line in 2.0, Docker Engine in 2023: systemd's default of 1024 soft and 524288 hard holds. nginx,
-    HAProxy and Python servers keep the soft limit. Never set infinity. For an engine's or proxy's own unit it is advice.
+    containerd dropped the line in 2.0, Docker Engine in 2023: systemd's default of 1024 soft and 524288 hard holds, and
+    containers inherit it. nginx, HAProxy and Python servers keep the soft limit. Never set infinity. For an engine's or
+    proxy's own unit it is advice.
 
     When it is wrong: the workloads set their own ulimits, or base_runtime_spec / daemon.json does it for all.
     """

@@ -9,17 +9,12 @@ from configaudit.knowledge.vllm import fp8_kv_support
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 from configaudit.units import show
 
+from .releases import release
+
 DOCS = 'vLLM docs, configuration/optimization'
 WIDEST_DEFAULT = 1024
 ASSUMED_GPU_GIB = 80.0
 LARGE_WEIGHTS_GIB = 60.0
-
-
-def release(engine: Component) -> str:
-    """The engine's version and how it was found, as a message names it."""
-    if engine.version is None:
-        return f'vLLM of unknown version ({engine.version_from})'
-    return f'vLLM {engine.version} ({engine.version_from})'
 
 
 def default_of(setting: Setting) -> str:
@@ -52,6 +47,16 @@ def generates(engine: Component) -> None:
             raise NotApplicable(f'it runs {word}, not generation')
 
 
+def on_gpu(engine: Component) -> None:
+    """NotApplicable for CPUs, TPUs, Neuron and the like: batch, memory and graphs work otherwise there."""
+    if engine['cpu'].value:
+        raise NotApplicable('it runs on a CPU')
+    for container in engine.peers('container'):
+        resource = str(container['gpu_resource'].known_value or 'nvidia.com/')
+        if not resource.startswith(('nvidia.com/', 'amd.com/')):
+            raise NotApplicable(f'{resource} is no GPU')
+
+
 @rule(
     'vllm-batch-unset', on='vllm', severity='advice', checklist='july-1', source=f'July tuning checklist, change 1; {DOCS}',
     effect='P99 -35 % (256 -> 128, one A100-80G)', side_effect='peak throughput about -15 %',
@@ -64,8 +69,7 @@ def batch_unset(engine: Component, *, advised: int = 128) -> Iterator[Problem]:
     """
     generates(engine)
     seqs = engine['max_num_seqs']
-    if engine['cpu'].value:
-        raise NotApplicable('the CPU build has small defaults of its own')
+    on_gpu(engine)
     if not seqs.is_set:
         message = '--max-num-seqs is not set: {engine} runs {default} sequences a batch; measure 64-256 and pin one'
         yield Problem(seqs, message, engine=release(engine), default=default_of(seqs), advised=advised, fix=seqs.set(advised))
@@ -106,6 +110,7 @@ def batch_too_wide(engine: Component, *, limit: int = 128, tokens_each: int = 25
 )  # fmt: skip
 def batch_too_narrow(engine: Component, *, least: int = 16) -> Iterator[Problem]:
     """Requests queue while the GPU idles: a decode step costs nearly the same for 4 sequences as for 32."""
+    on_gpu(engine)
     seqs = engine['max_num_seqs']
     if seqs.is_set and seqs.value < least:
         yield Problem(seqs, '{value} sequences a batch, under {least}: others wait in the queue while the GPU has room', least=least, fix=seqs.set(64))
@@ -115,12 +120,7 @@ def _shares_memory(engine: Component) -> Setting:
     """The setting of the memory share, where it has a meaning."""
     if engine['kv_cache_memory_bytes'].is_set:
         raise NotApplicable('--kv-cache-memory-bytes sets the cache directly')
-    if engine['cpu'].value:
-        raise NotApplicable('the CPU build sizes its cache by VLLM_CPU_KVCACHE_SPACE')
-    for container in engine.peers('container'):
-        resource = str(container['gpu_resource'].known_value or 'nvidia.com/')
-        if not resource.startswith(('nvidia.com/', 'amd.com/')):
-            raise NotApplicable(f'{resource} is no GPU with CUDA graphs')
+    on_gpu(engine)
     return engine['gpu_memory_utilization']
 
 

@@ -7,7 +7,7 @@ from configaudit.knowledge.flags import catalogue
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, rule
 from configaudit.units import boolean
 
-from .vllm import release
+from .releases import release
 
 
 def variable(engine: Component, name: str) -> Any:

@@ -7,7 +7,8 @@ from configaudit.knowledge.versions import release as version_of
 from configaudit.knowledge.vllm import chunked_prefill_forced
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
 
-from .vllm import DOCS, budget_of, generates, release
+from .releases import release
+from .vllm import DOCS, budget_of, generates, on_gpu
 
 BUILT_IN = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'LeaderWorkerSet')
 
@@ -98,6 +99,7 @@ def enforce_eager(engine: Component) -> Iterator[Problem]:
 
     When it is wrong: an old GPU or a model that fails to compile; say so beside the flag.
     """
+    on_gpu(engine)
     eager = engine['enforce_eager']
     if eager.is_set and eager.value:
         yield Problem(eager, 'CUDA graphs are off: decode steps pay the launch of every kernel', fix=eager.remove())

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from configaudit import cli
+from configaudit import VERSION, cli
 from configaudit.config import read_config
-from configaudit.version import VERSION
 
 RULE = 'vllm-batch-too-wide'
 POD = """\
@@ -218,6 +217,12 @@ def test_report_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(['check', *only, str(folder / 'other.yaml')]) == 1
     assert cli.run(['check', *only, 'clean.yaml']) == 0
     assert cli.run(['check', *only, 'clean.yaml', '--report-only', 'broken.yaml']) == 3
+    assert cli.run(['check', '.', *only, 'clean.yaml', 'gone.yaml']) == 0
+    assert cli.run(['check', '.', *only, 'clean.yaml', 'broken.yaml']) == 3
+    (folder / 'deep').mkdir()
+    (folder / 'deep' / 'pod.yaml').write_text(POD % ('deep', 512))
+    assert paths_of(report(capsys, '.', *only, 'deep/', 'clean.yaml', '-v')) == {'deep/pod.yaml'}
+    assert paths_of(report(capsys, '.', '--select', RULE, '--report-only=other.yaml', 'deep')) == {'other.yaml'}
 
 
 def test_select_and_ignore_take_lists(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -372,7 +377,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
 def test_start_is_lean(folder: Path) -> None:
     code = 'import configaudit.cli, sys; configaudit.cli.run(["check", "-f", "gitlab", "--output", "gitlab=out"]); print(*sys.modules, file=sys.stderr)'
     loaded = set(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stderr.split())
-    unwanted = {'rich', 'asyncio', 'logging', 'dataclasses', 'importlib.metadata', 'difflib', 'traceback'}
+    unwanted = {'rich', 'asyncio', 'logging', 'dataclasses', 'importlib.metadata', 'traceback'}
     unwanted |= {f'configaudit.{name}' for name in ('prelaunch', 'explain', 'config_file', 'config_schema', 'baseline', 'testkit')}
     assert 'configaudit.audit' in loaded
     assert loaded & unwanted == set()

@@ -11,7 +11,7 @@ import pytest
 from configaudit.config import Config, find, read_config, rebase
 from configaudit.errors import UsageError
 from configaudit.selection import Choices, Override, Scope, in_objects, in_paths, matches
-from configaudit.suppress import RULES
+from configaudit.suppression_rules import RULES
 
 POD = """\
 apiVersion: v1

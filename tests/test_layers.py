@@ -7,8 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = (
-    'errors', 'units', 'places', 'model', 'redact', 'sources', 'cluster', 'host', 'parse', 'knowledge', 'context', 'extract', 'link',
-    'registry', 'engine', 'selection', 'config_schema', 'config', 'suppression_marks', 'intake', 'suppress', 'fix', 'baseline', 'audit',
+    'errors', 'units', 'dates', 'places', 'model', 'redact', 'sources', 'cluster', 'host', 'parse', 'knowledge', 'context', 'extract', 'link',
+    'registry', 'engine', 'suppression_rules', 'selection', 'config_schema', 'config_file', 'config', 'suppression_marks', 'intake', 'suppress', 'fix', 'baseline', 'audit',
     'cache', 'explain', 'prelaunch', 'testkit', 'report', 'command', 'cli', '__main__',
 )  # fmt: skip
 RULES_MAY_IMPORT = ('configaudit.model', 'configaudit.units', 'configaudit.knowledge', 'configaudit.places')

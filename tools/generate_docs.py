@@ -18,7 +18,7 @@ from configaudit.config_schema import ROOT as KEYS  # noqa: E402
 from configaudit.config_schema import Key, Shape, json_schema  # noqa: E402
 from configaudit.explain import markdown, page  # noqa: E402
 from configaudit.registry import load  # noqa: E402
-from configaudit.suppress import RULES  # noqa: E402
+from configaudit.suppression_rules import RULES  # noqa: E402
 
 DIFF_LINES = 40
 """An example is cut there: it has to show one change, not a manifest."""

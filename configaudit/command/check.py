@@ -1,6 +1,5 @@
 """`configaudit check`: audit files and report."""
 
-import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -8,6 +7,7 @@ import click
 
 from configaudit.audit import Result
 from configaudit.command.options import JUDGING, READING, config_of, options
+from configaudit.command.streams import emit, is_colored, say, width
 from configaudit.command.verdict import CLEAN, FINDINGS, LOST, Limits, audited, narrowed, status, without_known
 from configaudit.config import Config
 from configaudit.errors import UsageError
@@ -17,7 +17,7 @@ _FORMATS = tuple(REPORTERS)
 _REPORTING = (
     click.option('-f', '--format', 'form', type=click.Choice(_FORMATS), default='text', show_default=True, help='How the report on standard output looks.'),
     click.option('--output', multiple=True, metavar='FORMAT=FILE', help='Write a report to a file too: `sarif=out.sarif`. Repeatable.'),
-    click.option('--report-only', multiple=True, metavar='FILE', help='Audit everything, report and exit on these files only. Repeatable.'),
+    click.option('--report-only', multiple=True, metavar='FILE...', help='Audit all PATHs, report and exit on these files and folders only. Takes all words up to the next option.'),
     click.option('--color', type=click.Choice(['auto', 'always', 'never']), default='auto', show_default=True, help='auto: on a terminal, unless NO_COLOR is set.'),
     click.option('-v', '--verbose', is_flag=True, help='Also what was read, skipped, suppressed and not assessed, and why.'),
 )
@@ -35,7 +35,28 @@ _FIXING = (
 )
 
 
-@click.command(short_help='Audit files, folders or standard input.')
+class _Check(click.Command):
+    """A command whose --report-only takes all words up to the next option, as a pre-commit hook appends them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spread(args))
+
+
+def spread(args: Iterable[str]) -> list[str]:
+    """`--report-only a b` as `--report-only a --report-only b`."""
+    found: list[str] = []
+    collecting = False
+    for word in args:
+        if collecting and not word.startswith('-'):
+            if found[-1] != '--report-only':
+                found.append('--report-only')
+        else:
+            collecting = word == '--report-only'
+        found.append(word)
+    return found
+
+
+@click.command(cls=_Check, short_help='Audit files, folders or standard input.')
 @click.argument('paths', nargs=-1, metavar='[PATH]...')
 @options(_REPORTING, _DECIDING, _FIXING, JUDGING, READING)
 def command(paths: tuple[str, ...], **given: Any) -> int:
@@ -61,8 +82,8 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
         result = _report_part(audited(paths, asked.config, ''), asked)
     if given['verbose']:
         _tell_what_was_read(result, asked.config)
-    code = status(result, (*paths, *asked.only), asked.limits)
-    look = Options(color=_is_colored(given['color']), width=_width(), verbose=given['verbose'])
+    code = status(result, paths, asked.limits)
+    look = Options(color=is_colored(given['color']), width=width(), verbose=given['verbose'])
     for form, file in asked.outputs:
         _write(file, render(form, result, Options(verbose=given['verbose'])))
     emit(render(given['form'], result, look))
@@ -141,29 +162,6 @@ def _tell_what_was_read(result: Result, config: Config) -> None:
         say(f'read {path}: {count} components')
 
 
-def say(message: str) -> None:
-    """A line for the person at the terminal, apart from the report."""
-    from configaudit.report.escape import visible
-
-    print(f'configaudit: {visible(message)}', file=sys.stderr)
-
-
-def emit(text: str) -> None:
-    """Print a report as UTF-8, whatever the locale; a reader that has gone away is no failure."""
-    from configaudit.cli import close_stdout
-
-    try:
-        sys.stdout.flush()
-        binary = getattr(sys.stdout, 'buffer', None)
-        if binary is None:
-            sys.stdout.write(text)
-        else:
-            binary.write(text.encode('utf-8', 'backslashreplace'))
-            binary.flush()
-    except BrokenPipeError:
-        close_stdout()
-
-
 def _write(path: str, text: str) -> None:
     if path == '-':
         emit(text)
@@ -173,17 +171,3 @@ def _write(path: str, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise UsageError(f'{path}: {error.strerror or error}') from None
-
-
-def _is_colored(wish: str) -> bool:
-    import os
-
-    if wish != 'auto':
-        return wish == 'always'
-    return not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb' and sys.stdout.isatty()
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100

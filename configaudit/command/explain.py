@@ -2,12 +2,12 @@
 
 import click
 
-from configaudit.command.check import emit
+from configaudit.command.streams import emit
 from configaudit.config import hint
 from configaudit.errors import UsageError
 from configaudit.explain import markdown, page, text
 from configaudit.registry import Registry, load
-from configaudit.suppress import RULES
+from configaudit.suppression_rules import RULES
 
 
 @click.command(short_help='Say why a rule is there, and when it is wrong.')

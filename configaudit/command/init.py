@@ -4,7 +4,7 @@ import os
 
 import click
 
-from configaudit.command.check import say
+from configaudit.command.streams import say
 from configaudit.errors import UsageError
 
 TEMPLATE = '''\

@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from configaudit.command.check import emit
 from configaudit.command.options import JUDGING, READING, config_of, options
+from configaudit.command.streams import emit
 from configaudit.command.verdict import Limits, audited, status
-from configaudit.launch_report import FORMATS, render
 from configaudit.prelaunch import assess
+from configaudit.report.launch import FORMATS, render
 
 _OWN = (
     click.option('-f', '--format', 'form', type=click.Choice(FORMATS), default='text', show_default=True, help='How the document looks.'),

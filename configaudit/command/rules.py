@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from configaudit.command.check import emit
 from configaudit.command.options import words
+from configaudit.command.streams import emit
 from configaudit.config import hint
 from configaudit.errors import UsageError
 from configaudit.explain import page

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from configaudit.audit import Result
 from configaudit.config import Config
 from configaudit.model import CONFIDENCES, SEVERITIES
+from configaudit.places import Place
 from configaudit.sources import shown
 
 CLEAN, FINDINGS, LOST, NOTHING = 0, 1, 3, 4
@@ -28,7 +29,7 @@ def audited(paths: Iterable[str], config: Config, cache: str) -> Result:
     if cache:
         from configaudit.cache import cached
 
-        result = cached(cache, wanted, config)
+        result: Result = cached(cache, wanted, config)
     else:
         result = audit(wanted, config)
     enough = CONFIDENCES[: CONFIDENCES.index(config.min_confidence) + 1]
@@ -36,16 +37,23 @@ def audited(paths: Iterable[str], config: Config, cache: str) -> Result:
 
 
 def narrowed(result: Result, files: Iterable[str]) -> Result:
-    """The part of a result that concerns some files."""
+    """The part of a result that concerns some files and folders."""
     names = {shown(name) for name in files}
-    if not names:
+    if not names or '.' in names:
         return result
+
+    def wanted(path: str) -> bool:
+        return path in names or any(path.startswith(name + '/') for name in names)
+
+    def placed(place: Place) -> bool:
+        return wanted(place.outermost().document.path)
+
     return result._replace(
-        findings=tuple(item for item in result.findings if item.place.outermost().document.path in names),
-        not_assessed=tuple(item for item in result.not_assessed if item.component.place.outermost().document.path in names),
-        suppressed=tuple(item for item in result.suppressed if item.finding.place.outermost().document.path in names),
-        skipped=tuple(item for item in result.skipped if item.path in names),
-        errors=tuple(item for item in result.errors if item.path in names),
+        findings=tuple(item for item in result.findings if placed(item.place)),
+        not_assessed=tuple(item for item in result.not_assessed if placed(item.component.place)),
+        suppressed=tuple(item for item in result.suppressed if placed(item.finding.place)),
+        skipped=tuple(item for item in result.skipped if wanted(item.path)),
+        errors=tuple(item for item in result.errors if wanted(item.path)),
     )
 
 

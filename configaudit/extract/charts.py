@@ -1,7 +1,6 @@
 """Helm charts: values beside templates, and rendered output led back to the template it came from."""
 
 import os.path
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +8,11 @@ from configaudit.extract.words import Word
 from configaudit.parse.scalars import content
 from configaudit.parse.tree import Map, Scalar
 from configaudit.parse.yaml import SyntaxProblem, parse
+from configaudit.patterns import regex
 from configaudit.places import Document, Place, locate
 
 Lookup = Callable[[str], 'Word | None']
-_SOURCE = re.compile(rb'\A(?:---[^\n]*\n)?(?:\s*\n)*# Source: ([^\n\r]+)')
+_SOURCE = regex(rb'\A(?:---[^\n]*\n)?(?:\s*\n)*# Source: ([^\n\r]+)')
 MAX_VALUES = 4 * 2**20
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from configaudit.extract.environment import Stores, environment_of, expand, unseen_imports
 from configaudit.extract.process import Process
 from configaudit.extract.words import Word
-from configaudit.parse.shell import Token, commands
+from configaudit.parse.shell_token import Token
 from configaudit.places import Place
 
 _SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh', 'ksh'))
@@ -32,7 +32,9 @@ class Invocation(NamedTuple):
     form: str
     """The writer that can add words to this command line."""
     unseen: str
-    """Why more words or variables may exist than are shown, or ''."""
+    """Why more words may exist than are shown, or ''."""
+    unseen_variables: str = ''
+    """Why more variables may exist than are shown, or ''."""
     piped: bool = False
     conditional: bool = False
 
@@ -40,22 +42,22 @@ class Invocation(NamedTuple):
 def invocations(process: Process, stores: Stores) -> list[Invocation]:
     """The command lines of a process, scripts opened."""
     environment = environment_of(process, stores)
-    unseen = process.partial or unseen_imports(process, stores)
+    variables = process.partial or unseen_imports(process, stores)
     entry, arguments = process.entrypoint, process.arguments or ()
     if process.shell:
         return [
-            found for word in (*(entry or ()), *arguments) for found in _script(process, word, environment, unseen)
+            found for word in (*(entry or ()), *arguments) for found in _script(process, word, environment, variables)
         ]
     given = tuple(expand(word, environment, process.syntax) for word in (*(entry or ()), *arguments))
     raw = (*(entry or ()), *arguments)
     argv = peel(given)
     if entry is None and not (argv and _is_program(argv[0].value)):
-        return [Invocation(process, (), given, environment, process.form, unseen)]
+        return [Invocation(process, (), given, environment, process.form, process.partial, variables)]
     script = _script_word(argv)
     if script is not None:
         offset = next(at for at, word in enumerate(given) if word is script)
-        return list(_script(process, raw[offset], environment, unseen))
-    return [Invocation(process, argv, argv[1:], environment, process.form, unseen)]
+        return list(_script(process, raw[offset], environment, variables))
+    return [Invocation(process, argv, argv[1:], environment, process.form, process.partial, variables)]
 
 
 def _is_program(value: str) -> bool:
@@ -77,16 +79,25 @@ def _script_word(argv: tuple[Word, ...]) -> Word | None:
     return None
 
 
-def _script(process: Process, word: Word, environment: Mapping[str, Word], unseen: str) -> Iterator[Invocation]:
+def _script(process: Process, word: Word, environment: Mapping[str, Word], variables: str) -> Iterator[Invocation]:
+    from configaudit.parse.shell import commands
+
+    placed: dict[int, tuple[Token, Word]] = {}
+
+    def at(token: Token) -> Word:
+        if id(token) not in placed:
+            placed[id(token)] = token, word_at(token, word, environment)
+        return placed[id(token)][1]
+
     outside = {name: value.value for name, value in environment.items()}
     for command in commands(word.value, outside):
-        words = tuple(word_at(token, word, environment) for token in command.argv)
-        inside = {name: word_at(token, word, environment) for name, token in command.environment.items()}
-        inside.update((name, word_at(token, word, environment)) for name, token in command.assignments)
-        argv = peel(words)
+        argv = peel(tuple(at(token) for token in command.argv))
         if argv:
-            every = {**environment, **inside}
-            yield Invocation(process, argv, argv[1:], every, 'shell_word', unseen, command.piped, command.conditional)
+            every = {**environment, **{name: at(token) for name, token in command.environment.items()}}
+            every.update((name, at(token)) for name, token in command.assignments)
+            yield Invocation(
+                process, argv, argv[1:], every, 'shell_word', process.partial, variables, command.piped, command.conditional
+            )
 
 
 def word_at(token: Token, script: Word, environment: Mapping[str, Word]) -> Word:

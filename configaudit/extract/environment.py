@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 
 from configaudit.extract.process import Data, Imported, Process, Reference
 from configaudit.extract.words import Word
+from configaudit.patterns import regex
 from configaudit.units import HOLE
 
-_KUBERNETES = re.compile(r'\$\$|\$\(([A-Za-z_][\w.-]*)\)')
-_BRACED = re.compile(r'\$\$|\$\{([A-Za-z_]\w*)(?:(:?[-?+])([^{}]*))?\}|\$([A-Za-z_]\w*)')
-_WHOLE_TAIL = re.compile(r'(--?[\w.-]+=)(\$\([A-Za-z_][\w.-]*\)|\$\{[A-Za-z_]\w*[^{}]*\}|\$[A-Za-z_]\w*)$')
+_KUBERNETES = regex(r'\$\$|\$\(([A-Za-z_][\w.-]*)\)')
+_BRACED = regex(r'\$\$|\$\{([A-Za-z_]\w*)(?:(:?[-?+])([^{}]*))?\}|\$([A-Za-z_]\w*)')
+_WHOLE_TAIL = regex(r'(--?[\w.-]+=)(\$\([A-Za-z_][\w.-]*\)|\$\{[A-Za-z_]\w*[^{}]*\}|\$[A-Za-z_]\w*)$')
 
 
 class Stores:

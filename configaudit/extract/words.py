@@ -1,14 +1,14 @@
 """Words: pieces of text with their exact place, and whether they are known. What argv, env and keys are made of."""
 
-import re
 from typing import Any, NamedTuple
 
 from configaudit.parse.scalars import content
 from configaudit.parse.tree import Map, Scalar, place_of
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
-_VALUES = re.compile(rb'\{\{-?\s*\$?\.Values((?:\.[A-Za-z_]\w*)+)\s*(?:\|\s*(?:quote|int|int64|toString|squote|float64)\s*)*-?\}\}$')
+_VALUES = regex(rb'\{\{-?\s*\$?\.Values((?:\.[A-Za-z_]\w*)+)\s*(?:\|\s*(?:quote|int|int64|toString|squote|float64)\s*)*-?\}\}$')
 
 
 class Word(NamedTuple):

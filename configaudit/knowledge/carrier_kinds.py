@@ -1,11 +1,11 @@
 """Kinds of what starts processes outside Kubernetes: compose services, docker run, Dockerfiles, units, commands."""
 
-import re
 from collections.abc import Sequence
 
 from configaudit.knowledge.images import identify
 from configaudit.knowledge.kinds import declare
 from configaudit.model import Kind, SettingSpec
+from configaudit.patterns import regex
 
 DOCKER = 'docker run reference'
 SYSTEMD = 'systemd.exec(5), systemd.service(5)'
@@ -101,21 +101,21 @@ COMMAND = declare(Kind('command', (), {
 
 _RUNTIMES = frozenset(('containerd', 'dockerd', 'crio', 'cri-o', 'k3s', 'rke2'))
 """Programs whose limits containers inherit (containerd, docs/containerd-2.0.md)."""
-_PROXIES = re.compile(
+_PROXIES = regex(
     r'nginx(-.*)?|openresty|angie|haproxy(-.*)?|envoy(-.*)?|apisix|kong(-gateway)?|httpd|pgbouncer|squid'
 )
-_GO = re.compile(r'traefik|caddy|bifrost')
-_REDIS = re.compile(r'redis(-stack(-server)?)?|valkey|keydb')
-_OTHER_ENGINES = re.compile(r'xinference(-.*)?|localai|local-ai|infinity|llama-swap')
-_GATEWAY_NAME = re.compile(r'(.*[-_])?(gateway|ingress|load-?balancer|reverse-?proxy|lb)([-_].*)?')
+_GO = regex(r'traefik|caddy|bifrost')
+_REDIS = regex(r'redis(-stack(-server)?)?|valkey|keydb')
+_OTHER_ENGINES = regex(r'xinference(-.*)?|localai|local-ai|infinity|llama-swap')
+_GATEWAY_NAME = regex(r'(.*[-_])?(gateway|ingress|load-?balancer|reverse-?proxy|lb)([-_].*)?')
 _PYTHON_SERVERS = frozenset(('uvicorn', 'gunicorn', 'hypercorn', 'granian', 'daphne', 'litellm'))
-_ENGINE_WORDS = re.compile(
+_ENGINE_WORDS = regex(
     r'\bvllm serve\b|vllm\.entrypoints|sglang[. ](?:launch_server|serve|bench_serving)?|text-generation-launcher'
     r'|\btritonserver\b|\btrtllm-serve\b|\bllama-server\b|\blmdeploy serve\b|\btorchserve\b|tensorflow_model_server'
     r'|\bollama serve\b|text-embeddings-router'
 )
 _LAUNCHERS = frozenset(('mpirun', 'torchrun', 'accelerate', 'ray', 'deepspeed', 'srun', 'numactl', 'nsys'))
-_NOT_A_SERVER = re.compile(r'(?:\S*/)?(bash|sh|sleep|tail|python3?|pytest|true|echo|cat|make|pip|uv)( |$)')
+_NOT_A_SERVER = regex(r'(?:\S*/)?(bash|sh|sleep|tail|python3?|pytest|true|echo|cat|make|pip|uv)( |$)')
 
 
 def role_of(name: str, image: str, command: str) -> str:

@@ -139,7 +139,7 @@ class Catalogue:
             _flag(main, span, place)._replace(negated=negated, abbreviated=abbreviated, key=key)
             for main, span, negated in found
         }
-        candidates = tuple(sorted(flags, key=lambda each: self._at[each.first]))
+        candidates = tuple(sorted(flags, key=lambda each: (self._at[each.first], each.option)))
         if len({each._replace(first='', last='') for each in candidates}) == 1:
             return Lookup(candidates[0]._replace(last=candidates[-1].last), candidates)
         return Lookup(None, candidates, reason or 'differs between versions')

@@ -11,6 +11,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from configaudit.patterns import regex
+
 
 class Gpu(NamedTuple):
     """One GPU (or MIG slice).
@@ -113,10 +115,10 @@ MACHINES = {
     'a3-ultragpu-8g': ('h200', 8), 'a3-megagpu-8g': ('h100', 8), 'a3-edgegpu-8g': ('h100', 8),
 }  # fmt: skip
 FAMILIES = {'g4dn': 't4', 'g5': 'a10g', 'g6': 'l4', 'g6e': 'l40s', 'g2-standard': 'l4'}  # one GPU unless listed above
-GCP = re.compile(r'(a2-highgpu|a2-ultragpu|a3-highgpu)-(\d+)g')
+GCP = regex(r'(a2-highgpu|a2-ultragpu|a3-highgpu)-(\d+)g')
 GCP_FAMILIES = {'a2-highgpu': 'a100', 'a2-ultragpu': 'a10080gb', 'a3-highgpu': 'h100'}
 
-AZURE = re.compile(r'n[cd](?:c|s)?(\d+)\w*?_(?:(a100|h100|h200|t4|gb200|mi300x|a10)_)?v(\d)')
+AZURE = regex(r'n[cd](?:c|s)?(\d+)\w*?_(?:(a100|h100|h200|t4|gb200|mi300x|a10)_)?v(\d)')
 # (model, vCPUs in the size's name) -> (key of PRODUCTS, GPUs)
 AZURE_SIZES = {
     ('a100', 24): ('a10080gb', 1), ('a100', 48): ('a10080gb', 2), ('a100', 96): ('a10080gb', 4),
@@ -125,9 +127,9 @@ AZURE_SIZES = {
     ('t4', 4): ('t4', 1), ('t4', 8): ('t4', 1), ('t4', 16): ('t4', 1), ('t4', 64): ('t4', 4),
 }  # fmt: skip
 
-MIG = re.compile(r'(?:^|[.\-_/])mig-(\d+g)[.](\d+)gb(?:[.+]me(?:[.]all)?)?$')
-_COUNTED = re.compile(r'(.+?)[:x*](\d{1,2})$')
-_NOISE = re.compile(r'nvidia|geforce|tesla|amd|instinct|sxm\d?|hbm\d\w?|pcie|shared|[\s_\-./()]')
+MIG = regex(r'(?:^|[.\-_/])mig-(\d+g)[.](\d+)gb(?:[.+]me(?:[.]all)?)?$')
+_COUNTED = regex(r'(.+?)[:x*](\d{1,2})$')
+_NOISE = regex(r'nvidia|geforce|tesla|amd|instinct|sxm\d?|hbm\d\w?|pcie|shared|[\s_\-./()]')
 
 
 def lookup(text: str) -> Gpu | None:

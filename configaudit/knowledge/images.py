@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from configaudit.knowledge.versions import Version, parse
+from configaudit.patterns import regex
 
 HOLE = '\ufffc'  # stands for a part of a text that cannot be known
 
@@ -62,9 +63,9 @@ REPOSITORIES: tuple[tuple[str, str, str], ...] = (
     (r'(^|/)bentoml/[^/]+$', 'bentoml', ''),
     (r'(^|/)djl-(inference|serving)$', 'djl-serving', ''),
 )  # fmt: skip
-_PATTERNS = tuple((re.compile(pattern), engine, product) for pattern, engine, product in REPOSITORIES)
+_PATTERNS = tuple((regex(pattern), engine, product) for pattern, engine, product in REPOSITORIES)
 
-FLOATING = re.compile(
+FLOATING = regex(
     r'(latest|nightly|main|master|head|dev|devel|develop|development|stable|edge|canary|rolling|preview|next'
     r'|cuda|rocm|cpu|gpu|server|full|light)'
     r'([-_.](latest|main|master|dev|cuda|rocm|cpu|gpu|vulkan|musa|intel|sagemaker|alpine'
@@ -72,14 +73,14 @@ FLOATING = re.compile(
     r'|.*[-_]latest',
     re.IGNORECASE,
 )
-PLACEHOLDER = re.compile(
+PLACEHOLDER = regex(
     r'<.*>|\$\{?.*|.*(replace|change|fill)[-_ ]?(me|this|with)?|your[-_ ].*|.*placeholder.*|todo|tbd|xxx+'
     r'|v?x\.y(\.z)?|tag|image[-_]?tag|version|none',
     re.IGNORECASE,
 )
-_COMMIT = re.compile(r'[0-9a-f]{7,40}', re.ASCII)
+_COMMIT = regex(r'[0-9a-f]{7,40}', re.ASCII)
 # rocm/vllm writes the engine's version in the middle: rocm6.3.1_instinct_vllm0.8.3_20250410
-_INSIDE = re.compile(r'(?:vllm|sglang)[-_]?(v?\d+\.\d+[0-9a-z.]*)')
+_INSIDE = regex(r'(?:vllm|sglang)[-_]?(v?\d+\.\d+[0-9a-z.]*)')
 
 
 def identify(image: str) -> Image:

@@ -8,6 +8,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from configaudit.patterns import regex
+
 MLA_ELEMENTS = 576  # DeepSeek: kv_lora_rank 512 + qk_rope_head_dim 64, one vector for a token and layer
 
 
@@ -117,10 +119,10 @@ QUANTISATIONS = (
     (re.compile(r'fp8|int8|w8a8|w8a16|8[-_]?bit|q8'), 1.05),
     (re.compile(r'fp32|float32'), 4.0),
 )
-_SIZE = re.compile(r'(?<![a-z0-9.])(\d+(?:\.\d+)?)([bmt])(?![a-z0-9])')
+_SIZE = regex(r'(?<![a-z0-9.])(\d+(?:\.\d+)?)([bmt])(?![a-z0-9])')
 _UNITS = {'m': 1e6, 'b': 1e9, 't': 1e12}
-_EXPERTS = re.compile(r'\d+x\d+(\.\d+)?b|(?<![a-z0-9])\d+e(?![a-z0-9])')
-_ACTIVE = re.compile(r'(?<![a-z0-9])a\d+(\.\d+)?b(?![a-z0-9])')
+_EXPERTS = regex(r'\d+x\d+(\.\d+)?b|(?<![a-z0-9])\d+e(?![a-z0-9])')
+_ACTIVE = regex(r'(?<![a-z0-9])a\d+(\.\d+)?b(?![a-z0-9])')
 
 
 def _name(model_id: str) -> str:

@@ -5,10 +5,10 @@ Sources: nginx docs (core, http_core, http_proxy, http_upstream, http_v2 modules
 """
 
 import math
-import re
 
 from configaudit.knowledge.kinds import declare
 from configaudit.model import Component, Kind, SettingSpec
+from configaudit.patterns import regex
 
 NGINX_BEFORE_1_29_7 = 'nginx docs, ngx_http_proxy_module: before 1.29.7'
 
@@ -67,8 +67,8 @@ NGINX = declare(Kind('nginx', (), {
 }))  # fmt: skip
 """`client_limit`: the largest `limit_conn` that is no limit per address: how many clients the file itself expects."""
 
-_VLLM = re.compile(r'(?:^|[-_.])vllm(?:$|[-_.\d])')
-_NOT_THE_ENGINE = re.compile(r'router|gateway|epp|grpc|ext[-_]?proc|envoy|nginx|proxy|plugin|scheduler|triton|controller|webhook|operator')
+_VLLM = regex(r'(?:^|[-_.])vllm(?:$|[-_.\d])')
+_NOT_THE_ENGINE = regex(r'router|gateway|epp|grpc|ext[-_]?proc|envoy|nginx|proxy|plugin|scheduler|triton|controller|webhook|operator')
 
 
 def names_vllm(host: str) -> bool:

@@ -6,6 +6,8 @@ Source of the ordering: https://peps.python.org/pep-0440/ (dev < a < b < rc < fi
 import re
 from typing import NamedTuple
 
+from configaudit.patterns import regex
+
 DIGITS = 4  # '0.9.0.1' is the longest release any engine has published
 
 _PHASES = {'dev': -4, 'a': -3, 'alpha': -3, 'b': -2, 'beta': -2, 'rc': -1, 'c': -1, '': 0, 'post': 1}
@@ -13,13 +15,13 @@ _NAMES = {-4: '.dev', -3: 'a', -2: 'b', -1: 'rc', 1: '.post'}
 
 # A local part ('+cu124', '-cu124', '_rocm') or a '.dev' behind rc or post is cut off; letters glued to a number are
 # not a version.
-_VERSION = re.compile(
+_VERSION = regex(
     r'v?(?P<release>\d{1,6}(?:\.\d{1,6})*)'
     r'(?:[._-]?(?P<phase>alpha|beta|post|dev|rc|a|b|c)\.?(?P<number>\d*))?'
     r'(?![A-Za-z0-9]|\.\d)',
     re.ASCII,
 )
-_CLAUSE = re.compile(r'(>=|<=|==|!=|~=|>|<)\s*(\S+)')
+_CLAUSE = regex(r'(>=|<=|==|!=|~=|>|<)\s*(\S+)')
 
 
 class Version(NamedTuple):

@@ -7,7 +7,7 @@ from configaudit.model import Error
 from configaudit.parse import template
 from configaudit.parse.formats import format_of
 from configaudit.parse.stream import GATED_KINDS, is_empty, is_read, kind_of, split
-from configaudit.places import Document, Place, locate
+from configaudit.places import Document, Place, Segment, locate
 
 MAX_SLICES = 200_000
 
@@ -84,6 +84,8 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
         parsed = masked[piece.start : piece.end] if hidden else original
         document = Document(path, 'yaml', original, piece.start, piece.line, parsed, note=note)
         document.template = hidden.part(piece.start, piece.end) if hidden else None
+        if document.template is not None and not hidden_is_template(path, hidden):
+            yield from _placeholders(document)
         try:
             if only_check:
                 check(parsed)
@@ -96,6 +98,27 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
         for root in tree.roots:
             yield Parsed(document, root, duplicates)
             duplicates = ()
+
+
+_TEMPLATE_NAMES = ('.j2', '.jinja', '.jinja2', '.tpl', '.tmpl', '.gotmpl', '.template')
+
+
+def hidden_is_template(path: str, hidden: template.Template | None) -> bool:
+    """Whether a file is written for a template engine, so that expressions in it are no mistake."""
+    return hidden is None or hidden.is_chart or path.endswith(_TEMPLATE_NAMES) or '/templates/' in f'/{path}'
+
+
+def _placeholders(document: Document) -> Iterator[Error]:
+    """Unquoted placeholders in a plain file: not YAML until something fills them."""
+    for action in document.template.actions:
+        before = document.data[: action.start].rstrip(b' \t')[-1:]
+        if before in (b':', b'-', b'\n', b'') and not action.text.startswith((b'{%', b'{#')):
+            at = locate(Place(document, len(document.data[: action.start].decode('utf-8', 'replace')), 0)._replace(end=0))
+            name = action.text.decode('utf-8', 'replace')
+            yield Error(
+                document.path, at.line, at.column, 'template',
+                f'placeholder {name} is not filled in: this is not YAML until something replaces it', False,
+            )  # fmt: skip
 
 
 def _error(document: Document, problem: Any, original: bytes) -> Error:
@@ -141,7 +164,8 @@ def nested_documents(name: str, text: str, place: Place) -> Iterator[Parsed | Er
     if outer.format == 'string' and place.start == 0:
         document = Document(outer.path, kind, text.encode(), outer=outer.outer, segments=lambda: outer.segments, note=outer.note)
     else:
-        document = Document(outer.path, kind, text.encode(), outer=place)
+        whole = (Segment(0, place.start, len(text)),) if place.text == text else ()
+        document = Document(outer.path, kind, text.encode(), outer=place, segments=lambda: whole)
     if kind not in ('yaml', 'json', 'docker-daemon'):
         yield Parsed(document)
         return

@@ -7,9 +7,10 @@ from configaudit.model import REMOVE
 from configaudit.parse.entries import Edit
 from configaudit.parse.tree import Node, Scalar, Seq
 from configaudit.parse.yaml_edit import CannotEdit, newline, walk
+from configaudit.patterns import regex
 
-_SAFE = re.compile(r'[\w./:=,@%+-]+\Z')
-_FLAG_BEFORE = re.compile(r'(?P<gap>(?:\s|\\\r?\n)*)(?P<flag>--?[\w.-]+)(?:\s|\\\r?\n)+\Z')
+_SAFE = regex(r'[\w./:=,@%+-]+\Z')
+_FLAG_BEFORE = regex(r'(?P<gap>(?:\s|\\\r?\n)*)(?P<flag>--?[\w.-]+)(?:\s|\\\r?\n)+\Z')
 
 
 def replace(text: str, start: int, end: int, value: object) -> Edit:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from configaudit.parse.dockerwords import Scope, assignments, exec_words, expand, lookup, plain_words
 from configaudit.parse.entries import Edit, Entry, Problem, Word
 from configaudit.parse.lines import BLANK, Span, lines, outer_offset, outer_span, quote_of, trim
+from configaudit.patterns import regex
 from configaudit.places import Segment
 from configaudit.units import HOLE
 
@@ -21,10 +22,10 @@ PAIRED = frozenset({'ARG', 'ENV', 'LABEL'})
 SHELL = frozenset({'CMD', 'ENTRYPOINT', 'HEALTHCHECK', 'MAINTAINER', 'ONBUILD', 'RUN', 'SHELL'})
 EXEC = frozenset({'ADD', 'CMD', 'COPY', 'ENTRYPOINT', 'HEALTHCHECK', 'RUN', 'SHELL', 'VOLUME'})
 FLAGGED = frozenset({'ADD', 'COPY', 'FROM', 'HEALTHCHECK', 'RUN'})
-DIRECTIVE = re.compile(r'[ \t]*#[ \t]*([A-Za-z]+)[ \t]*=[ \t]*([^ \t\r\n]*)')
-KEYWORD = re.compile(r'[ \t]*([A-Za-z]+)(?:[ \t]+|$)')
-FLAG = re.compile(r'(--[a-z][a-z-]*(?:=[^ \t]*)?)(?:[ \t]+|$)')
-HEREDOC = re.compile(
+DIRECTIVE = regex(r'[ \t]*#[ \t]*([A-Za-z]+)[ \t]*=[ \t]*([^ \t\r\n]*)')
+KEYWORD = regex(r'[ \t]*([A-Za-z]+)(?:[ \t]+|$)')
+FLAG = regex(r'(--[a-z][a-z-]*(?:=[^ \t]*)?)(?:[ \t]+|$)')
+HEREDOC = regex(
     r'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\']*\'|\\.|<<<|<<(-?)(["\']?)([A-Za-z_][A-Za-z0-9_.]*)\2(?=[ \t;&|>)]|$)', re.DOTALL
 )
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from configaudit.parse.entries import Entry, Word
 from configaudit.parse.escapes import well_formed
 from configaudit.parse.lines import inside_quotes, outer_offset, outer_span, trim
+from configaudit.patterns import regex
 from configaudit.places import Segment
 from configaudit.units import HOLE
 
@@ -16,9 +17,9 @@ Lookup = Callable[[str], str | None]
 DEPTH = 100
 # `ENV A=$A$A` on line after line doubles: beyond this many replaced characters a word is a HOLE.
 REPLACED_MAX = 2000
-VARIABLE = re.compile(r'\$(?:([A-Za-z0-9_]+)|\{([A-Za-z0-9_]+)(:?[-+?]|[^}]|(?=\})|$))')
+VARIABLE = regex(r'\$(?:([A-Za-z0-9_]+)|\{([A-Za-z0-9_]+)(:?[-+?]|[^}]|(?=\})|$))')
 
-JSON_ITEM = re.compile(r'[ \t]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t]*([,\]])', re.DOTALL)
+JSON_ITEM = regex(r'[ \t]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t]*([,\]])', re.DOTALL)
 
 
 class Scope(NamedTuple):

@@ -9,19 +9,20 @@ import re
 from configaudit.parse.entries import Edit, Entry, File, Problem, replace
 from configaudit.parse.escapes import well_formed
 from configaudit.parse.lines import BLANK, append_line, lines, quote_of, trim
+from configaudit.patterns import regex
 from configaudit.units import HOLE
 
 __all__ = ['insert', 'insert_property', 'read_env', 'read_properties', 'replace', 'replace_env', 'replace_property']
 
-KEY = re.compile(r'[ \t\r\n]*(?:export[ \t]+)?([^\s=#\'"]+)[ \t]*(=?)[ \t]*')
-QUOTED = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"|\'([^\']*)\'', re.DOTALL)
-COMMENT = re.compile(r'(?:^|[ \t])#')
-ENV_ESCAPE = re.compile(r'\\([nrt"\\$])')
+KEY = regex(r'[ \t\r\n]*(?:export[ \t]+)?([^\s=#\'"]+)[ \t]*(=?)[ \t]*')
+QUOTED = regex(r'"([^"\\]*(?:\\.[^"\\]*)*)"|\'([^\']*)\'', re.DOTALL)
+COMMENT = regex(r'(?:^|[ \t])#')
+ENV_ESCAPE = regex(r'\\([nrt"\\$])')
 ENV_ESCAPES = {'n': '\n', 'r': '\r', 't': '\t'}
-PROPERTY_KEY = re.compile(r'[^\\=: \t\f\r\n]*(?:\\(?:\r?\n[ \t\f]*|.)[^\\=: \t\f\r\n]*)*', re.DOTALL)
-SEPARATOR = re.compile(r'[ \t\f]*(?:\\\r?\n[ \t\f]*)*[=:]?[ \t\f]*(?:\\\r?\n[ \t\f]*)*')
-JOINT = re.compile(r'\\(?:\r\n|\n|\r)[ \t\f]*')
-PROPERTY_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(.?))', re.DOTALL)
+PROPERTY_KEY = regex(r'[^\\=: \t\f\r\n]*(?:\\(?:\r?\n[ \t\f]*|.)[^\\=: \t\f\r\n]*)*', re.DOTALL)
+SEPARATOR = regex(r'[ \t\f]*(?:\\\r?\n[ \t\f]*)*[=:]?[ \t\f]*(?:\\\r?\n[ \t\f]*)*')
+JOINT = regex(r'\\(?:\r\n|\n|\r)[ \t\f]*')
+PROPERTY_ESCAPE = regex(r'\\(?:u([0-9A-Fa-f]{4})|(.?))', re.DOTALL)
 PROPERTY_ESCAPES = {'n': '\n', 'r': '\r', 't': '\t', 'f': '\f'}
 
 

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from configaudit.patterns import regex
+
 C_ESCAPES = dict(zip('abfnrtv', '\a\b\f\n\r\t\v', strict=True)) | {'\\': '\\', '"': '"', "'": "'"}
-ESCAPE = re.compile(r'\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-7]{1,3})|(.))', re.DOTALL)
+ESCAPE = regex(r'\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-7]{1,3})|(.))', re.DOTALL)
 
 
 def unescape(text: str, plain: Mapping[str, str] = C_ESCAPES) -> str:

@@ -2,6 +2,8 @@
 
 import re
 
+from configaudit.patterns import regex
+
 _BY_EXTENSION = {
     'yaml': 'yaml', 'yml': 'yaml', 'json': 'json', 'tpl': 'yaml', 'j2': 'yaml', 'jinja': 'yaml', 'jinja2': 'yaml', 'gotmpl': 'yaml', 'tmpl': 'yaml',
     'sh': 'shell', 'bash': 'shell', 'ksh': 'shell', 'service': 'systemd', 'pbtxt': 'pbtxt', 'env': 'env', 'properties': 'properties',
@@ -19,14 +21,14 @@ _IN_FOLDER = (
     ('my.cnf.d', 'cnf', 'mysql'), ('mysql.conf.d', 'cnf', 'mysql'), ('mariadb.conf.d', 'cnf', 'mysql'),
 )  # fmt: skip
 _MAYBE = frozenset(('conf', 'rules', 'cnf', 'toml', 'ini', 'txt', 'cfg', 'config'))
-_SYSCTL_LINE = re.compile(rb'^\s*-?(?:net|vm|fs|kernel|user|dev|abi)[./][\w./*-]+\s*=', re.MULTILINE)
-_LIMITS_LINE = re.compile(rb'^\s*[*@%\w.:-]+\s+(?:soft|hard|-)\s+(?:nofile|nproc|memlock|stack|core)\b', re.MULTILINE)
-_UDEV_LINE = re.compile(rb'^\s*(?:ACTION|KERNEL|SUBSYSTEM|ATTR\{)[^\n]*==', re.MULTILINE)
-_NGINX_BLOCK = re.compile(rb'^\s*(?:http|server|upstream\s+\S+|events|location\s[^{]*|stream)\s*\{', re.MULTILINE)
-_UNIT = re.compile(rb'^\s*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
-_CONTAINERD = re.compile(rb'io\.containerd\.|^\s*\[plugins\b|^\s*\[crio\b', re.MULTILINE)
-_BATCHING = re.compile(rb'^\s*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
-_TRITON = re.compile(rb'^\s*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
+_SYSCTL_LINE = regex(rb'^\s*-?(?:net|vm|fs|kernel|user|dev|abi)[./][\w./*-]+\s*=', re.MULTILINE)
+_LIMITS_LINE = regex(rb'^\s*[*@%\w.:-]+\s+(?:soft|hard|-)\s+(?:nofile|nproc|memlock|stack|core)\b', re.MULTILINE)
+_UDEV_LINE = regex(rb'^\s*(?:ACTION|KERNEL|SUBSYSTEM|ATTR\{)[^\n]*==', re.MULTILINE)
+_NGINX_BLOCK = regex(rb'^\s*(?:http|server|upstream\s+\S+|events|location\s[^{]*|stream)\s*\{', re.MULTILINE)
+_UNIT = regex(rb'^\s*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
+_CONTAINERD = regex(rb'io\.containerd\.|^\s*\[plugins\b|^\s*\[crio\b', re.MULTILINE)
+_BATCHING = regex(rb'^\s*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
+_TRITON = regex(rb'^\s*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
 
 def is_wanted(name: str) -> bool:
@@ -42,6 +44,8 @@ def format_of(path: str, data: bytes) -> str:
     folder, _, name = path.rpartition('/')
     stem, _, extension = name.rpartition('.')
     extension = extension.lower() if stem else ''
+    if extension == 'conf' and folder.endswith('.d') and folder.rpartition('/')[2] not in ('sysctl.d', 'limits.d') and _UNIT.search(data[:65536]):
+        return 'systemd'
     if name in _BY_NAME:
         found = _BY_NAME[name]
         return found if found not in ('containerd', 'systemd', 'torchserve') or _confirms(found, data) else ''
@@ -49,8 +53,6 @@ def format_of(path: str, data: bytes) -> str:
         return 'dockerfile'
     if name.startswith('.env') or name.endswith('.env'):
         return 'env'
-    if extension in ('conf', '') and folder.endswith('.d') and _UNIT.search(data[:65536]):
-        return 'systemd'
     for part, ending, found in _IN_FOLDER:
         if folder.rpartition('/')[2] == part and (extension == ending or not ending):
             return found if found != 'nginx' or _NGINX_BLOCK.search(data[:65536]) else ''
@@ -72,8 +74,8 @@ def _by_content(data: bytes, name: str) -> str:
     head = data[:65536]
     if head[:2] == b'#!':
         return 'shell' if re.match(rb'#![^\n]*\b(?:ba|da|k|z|a)?sh\b', head) else ''
-    if head.lstrip(b'\xef\xbb\xbf \t\r\n')[:1] in (b'{', b'['):
-        return 'json' if not _UNIT.search(head) else 'systemd'
+    if head.lstrip(b'\xef\xbb\xbf \t\r\n')[:1] == b'{':
+        return 'json'
     for pattern, found in (
         (_UNIT, 'systemd'), (_SYSCTL_LINE, 'sysctl'), (_LIMITS_LINE, 'limits'), (_UDEV_LINE, 'udev'), (_BATCHING, 'tf-batching'),
         (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'),

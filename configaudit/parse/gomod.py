@@ -4,10 +4,11 @@ import re
 
 from configaudit.parse.entries import Edit, Entry, File, Problem, Word, replace
 from configaudit.parse.lines import append_line, insert_below, lines
+from configaudit.patterns import regex
 
 __all__ = ['insert', 'read', 'replace']
 
-TOKEN = re.compile(r'//[^\n]*|"[^"\n]*"?|`[^`\n]*`?|=>|[()]|(?:(?!//)[^ \t\r\n"`()\[\],])+')
+TOKEN = regex(r'//[^\n]*|"[^"\n]*"?|`[^`\n]*`?|=>|[()]|(?:(?!//)[^ \t\r\n"`()\[\],])+')
 # These name themselves; the others hold lists, whose section is the verb.
 SINGLE = frozenset({'go', 'module', 'toolchain'})
 VERBS = SINGLE | {'exclude', 'godebug', 'ignore', 'replace', 'require', 'retract', 'tool'}

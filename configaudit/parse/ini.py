@@ -8,18 +8,19 @@ import re
 from configaudit.parse.entries import Edit, Entry, File, Header, Problem, Word, replace
 from configaudit.parse.escapes import C_ESCAPES, unescape
 from configaudit.parse.lines import BLANK, append_line, insert_in_section, inside_quotes, lines, quote_of, trim
+from configaudit.patterns import regex
 
 __all__ = [
     'append', 'insert', 'read_ini', 'read_postgresql', 'read_redis', 'redis_words', 'replace', 'replace_postgresql'
 ]  # fmt: skip
 
-INI_TEXT = re.compile(r'[^#"\']*(?:(?:"[^"]*(?:"|$)|\'[^\']*(?:\'|$))[^#"\']*)*')
-INCLUDE = re.compile(r'([!%]include(?:dir)?)[ \t]+(.*)')
-POSTGRESQL = re.compile(
+INI_TEXT = regex(r'[^#"\']*(?:(?:"[^"]*(?:"|$)|\'[^\']*(?:\'|$))[^#"\']*)*')
+INCLUDE = regex(r'([!%]include(?:dir)?)[ \t]+(.*)')
+POSTGRESQL = regex(
     r'[ \t]*([A-Za-z_][A-Za-z0-9_.$]*)(?:[ \t]*=[ \t]*|[ \t]+)'
     r"('[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|[^\s#'=]+)[ \t]*(?:#.*)?$"
 )
-REDIS_WORD = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\]*(?:\\.[^\'\\]*)*\'|[^ \t\r\f\v]+')
+REDIS_WORD = regex(r'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\]*(?:\\.[^\'\\]*)*\'|[^ \t\r\f\v]+')
 
 
 def read_ini(text: str, *, inline_comments: bool = True) -> File:

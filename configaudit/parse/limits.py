@@ -1,12 +1,12 @@
 """/etc/security/limits.conf and limits.d. Source: limits.conf(5); a # starts a comment anywhere."""
 
-import re
 from typing import NamedTuple
 
 from configaudit.parse.entries import Edit, Problem, Word
 from configaudit.parse.lines import append_line, lines
+from configaudit.patterns import regex
 
-FIELD = re.compile(r'[^ \t\r\f\v]+')
+FIELD = regex(r'[^ \t\r\f\v]+')
 
 
 class LimitsRow(NamedTuple):

@@ -1,13 +1,13 @@
 """Edits of the line formats: each format's own writer behind one signature."""
 
-import re
 
 from configaudit.model import REMOVE
 from configaudit.parse import dockerfile, dotenv, ini, limits, nginx, pbtxt, sysctl, systemd, toml, udev
 from configaudit.parse.entries import Edit
 from configaudit.parse.yaml_edit import CannotEdit
+from configaudit.patterns import regex
 
-_RAW = re.compile(r'[^\r\n]*\Z')
+_RAW = regex(r'[^\r\n]*\Z')
 
 
 def edit(form: str, text: str, start: int, end: int, path: tuple[str, ...], value: object) -> list[Edit]:

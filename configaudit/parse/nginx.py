@@ -8,11 +8,12 @@ from typing import NamedTuple, TypeAlias
 
 from configaudit.parse.entries import Edit, Problem, Word
 from configaudit.parse.lines import Span, append_line, insert_in_block, newline, quote_of
+from configaudit.patterns import regex
 
 Arg: TypeAlias = Word
 
 DEPTH = 100
-TOKEN = re.compile(
+TOKEN = regex(
     r'[ \t\r\n]+|\#[^\n]*|(?P<mark>[;{}])'
     r'|(?P<quoted>"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\]*(?:\\.[^\'\\]*)*\')'
     r'|(?P<open>["\'])'
@@ -20,10 +21,10 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 # An unclosed quote takes the rest of its line: trying again at every later quote would be quadratic.
-LUA = re.compile(
+LUA = regex(
     r'--[^\n]*|"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|\'[^\'\\\n]*(?:\\[^\n][^\'\\\n]*)*\'|["\'][^\n]*|(?P<brace>[{}])'
 )
-ESCAPE = re.compile(r'\\(.)', re.DOTALL)
+ESCAPE = regex(r'\\(.)', re.DOTALL)
 ESCAPES = {'"': '"', "'": "'", '\\': '\\', 't': '\t', 'r': '\r', 'n': '\n'}
 
 

@@ -9,9 +9,10 @@ from typing import NamedTuple, TypeAlias, Union
 from configaudit.parse.entries import Edit, Problem
 from configaudit.parse.escapes import unescape
 from configaudit.parse.lines import Span, append_line, insert_in_block, quote_of
+from configaudit.patterns import regex
 
 DEPTH = 100
-TOKEN = re.compile(
+TOKEN = regex(
     r'[ \t\r\n\f\v]+|\#[^\n]*'
     r'|(?P<string>"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|\'[^\'\\\n]*(?:\\[^\n][^\'\\\n]*)*\')|(?P<broken>["\'][^\n]*)'
     r'|(?P<scalar>[^\s\#"\'{}\[\]<>:,;]+)|(?P<mark>.)',

@@ -1,12 +1,12 @@
 """Scalars as text with the place of every character: what leads from a string's inside to the file."""
 
-import re
 from typing import Any
 
 from configaudit.parse.tree import home
+from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment
 
-_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)|\^{4,}")
+_ESCAPE = regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)|\^{4,}")
 
 
 def content(document: Document, node: Any) -> Place:

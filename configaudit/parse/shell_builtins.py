@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from configaudit.parse.shell_token import Token
+from configaudit.patterns import regex
 
 _SHELLS = frozenset({'sh', 'bash', 'dash', 'ash', 'ksh', 'zsh'})
 _PRINTERS = frozenset({'echo', 'printf'})
-_NAME = re.compile(r'[A-Za-z_]\w*(?=\+?=|\Z)', re.ASCII)
+_NAME = regex(r'[A-Za-z_]\w*(?=\+?=|\Z)', re.ASCII)
 
 
 def inline_script(argv: Sequence[Token]) -> int | None:

@@ -9,10 +9,11 @@ from functools import partial
 from configaudit.parse.shell_skip import CLOSERS, NEW_LINE, SEPARATORS, ahead, skip, take
 from configaudit.parse.shell_tree import Chain, Choice, Function, Group, Literal, Loop, Node, Pipeline, Simple, Word
 from configaudit.parse.shell_words import Reader
+from configaudit.patterns import regex
 
-_CASE_END = re.compile(r';;&?|;&')
-_REDIRECTION = re.compile(r'(?:\d+|\{\w{1,64}\})?(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>?)', re.ASCII)
-_EMPTY_PARENTHESES = re.compile(r'\([ \t]*\)')
+_CASE_END = regex(r';;&?|;&')
+_REDIRECTION = regex(r'(?:\d+|\{\w{1,64}\})?(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>?)', re.ASCII)
+_EMPTY_PARENTHESES = regex(r'\([ \t]*\)')
 
 
 def parse(text: str, kubelet: Container[str] = (), depth: int = 0) -> tuple[Node, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from configaudit.parse.shell_words import Reader
+from configaudit.patterns import regex
 
 NEW_LINE = '\n'
 CLOSERS = frozenset({'then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}', ')', ';;'})
-SEPARATORS = re.compile(r'(?:[ \t\r]|\\\r?\n|;(?![;&])|&(?![>&]))+')
-_AHEAD = re.compile(r'[()]|;;|[^ \t\r\n\'"\\$`;&|<>()]+(?=[ \t\r\n;&|<>()]|\Z)')
+SEPARATORS = regex(r'(?:[ \t\r]|\\\r?\n|;(?![;&])|&(?![>&]))+')
+_AHEAD = regex(r'[()]|;;|[^ \t\r\n\'"\\$`;&|<>()]+(?=[ \t\r\n;&|<>()]|\Z)')
 
 
 def ahead(reader: Reader) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from configaudit.parse.shell_tree import Literal
+from configaudit.patterns import regex
 from configaudit.units import HOLE
 
 Span = tuple[int, int]
 
-_FIELD = re.compile(r'[ \t\r\n]+|[^ \t\r\n]+')
+_FIELD = regex(r'[ \t\r\n]+|[^ \t\r\n]+')
 
 
 class Part(NamedTuple):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container
 
 from configaudit.parse.shell_tree import Literal, Node, Parameter, Segment, Substitution, Word
+from configaudit.patterns import regex
 
 # A level takes up to twelve Python frames, and the interpreter allows a thousand.
 MAX_DEPTH = 40
@@ -16,21 +17,21 @@ _PLAIN = {
     ('}', False): re.compile(r'[^}\'"\\$`]+'),
     ('}', True): re.compile(r'[^}"\\$`]+'),
 }
-_BLANKS = re.compile(r'(?:[ \t\r]|\\\r?\n)+')
-_CONTINUATION = re.compile(r'\\\r?\n')
-_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)(\[[^\]\n]{0,64}\])?(\+?)=', re.ASCII)
-_NAME = re.compile(r'[A-Za-z_]\w*|[0-9@*#?$!-]', re.ASCII)
-_BRACE = re.compile(r'\$\{([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]\n]{0,64})\])?', re.ASCII)
-_OPERATOR = re.compile(r':?[-=?+]')
+_BLANKS = regex(r'(?:[ \t\r]|\\\r?\n)+')
+_CONTINUATION = regex(r'\\\r?\n')
+_ASSIGNMENT = regex(r'([A-Za-z_]\w*)(\[[^\]\n]{0,64}\])?(\+?)=', re.ASCII)
+_NAME = regex(r'[A-Za-z_]\w*|[0-9@*#?$!-]', re.ASCII)
+_BRACE = regex(r'\$\{([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]\n]{0,64})\])?', re.ASCII)
+_OPERATOR = regex(r':?[-=?+]')
 # https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/
-_KUBELET = re.compile(r'\$(\$?)\(([A-Za-z_][A-Za-z0-9_.-]*)\)')
-_BACKQUOTED = re.compile(r'[^`\\]*(?:\\.[^`\\]*)*', re.DOTALL)
-_ANSI_QUOTED = re.compile(r"[^'\\]*(?:\\.[^'\\]*)*", re.DOTALL)
-_ANSI_PIECE = re.compile(
+_KUBELET = regex(r'\$(\$?)\(([A-Za-z_][A-Za-z0-9_.-]*)\)')
+_BACKQUOTED = regex(r'[^`\\]*(?:\\.[^`\\]*)*', re.DOTALL)
+_ANSI_QUOTED = regex(r"[^'\\]*(?:\\.[^'\\]*)*", re.DOTALL)
+_ANSI_PIECE = regex(
     r'[^\\]+|\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.?))', re.DOTALL
 )
 _ANSI_ESCAPES = {'a': '\a', 'b': '\b', 'e': '\x1b', 'E': '\x1b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}
-_PARENTHESIS = re.compile('[()]')
+_PARENTHESIS = regex('[()]')
 
 
 class Reader:

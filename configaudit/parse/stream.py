@@ -1,8 +1,9 @@
 """A YAML file as its documents: split, gated on bytes, each with its place in the file."""
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from configaudit.patterns import regex
 
 GATED_KINDS = frozenset(
     b'''CustomResourceDefinition ClusterRole ClusterRoleBinding Role RoleBinding ServiceAccount Namespace
@@ -23,7 +24,7 @@ READ_KINDS = frozenset(
 )
 """Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
 
-_KIND = re.compile(rb'["\']?([A-Za-z0-9]+)["\']?[ \t]*(?:#[^\n]*)?\r?(?:\n|$)')
+_KIND = regex(rb'["\']?([A-Za-z0-9]+)["\']?[ \t]*(?:#[^\n]*)?\r?(?:\n|$)')
 
 
 class Slice(NamedTuple):

@@ -3,18 +3,18 @@
 Comments are whole lines; there are no trailing comments.
 """
 
-import re
 from bisect import bisect_left
 
 from configaudit.parse.entries import Edit, Entry, File, Header, Problem, Word, replace
 from configaudit.parse.escapes import C_ESCAPES, ESCAPE, unescape
 from configaudit.parse.lines import insert_in_section, inside_quotes, logical_lines, newline, trim
+from configaudit.patterns import regex
 from configaudit.units import HOLE
 
 __all__ = ['assigned', 'environment', 'insert', 'read', 'replace', 'split_command']
 
 ESCAPES = {**C_ESCAPES, 's': ' '}
-PREFIX = re.compile('[-@:+!|]*')
+PREFIX = regex('[-@:+!|]*')
 
 
 def read(text: str) -> File:

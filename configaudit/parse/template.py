@@ -4,20 +4,20 @@ An action that stands alone on its lines becomes spaces, one inside a value beco
 stood for is unknown. 97.6 % of 3,202 charts' templates parse this way with every offset intact.
 """
 
-import re
 from bisect import bisect_left
 from typing import NamedTuple
 
+from configaudit.patterns import regex
 from configaudit.units import HOLE
 
 FILL = '^^^^'
 MAX_UNCLOSED = 50
-_RUN = re.compile(r'\^{4,}')
-_OPENERS = re.compile(rb'\{\{|\{%|\{#')
-_BLOCK_VALUE = re.compile(rb'\b(nindent|indent|toYaml|toJson|include|template|tpl|to_nice_yaml|to_yaml)\b')
-_INDENT = re.compile(rb'\bn?indent\s+(\d+)')
-_WORD = re.compile(rb'\{[{%]-?\+?\s*([A-Za-z.$_]*)')
-_CHART = re.compile(rb'\{\{-?\s*(?:[a-z]+\s+)*[($]*\.?(?:Values|Release|Chart|Capabilities|Files|Template)\.|\{\{-?\s*(?:include|template|define|range|with|if|end|else|/\*)\b|\{%')
+_RUN = regex(r'\^{4,}')
+_OPENERS = regex(rb'\{\{|\{%|\{#')
+_BLOCK_VALUE = regex(rb'\b(nindent|indent|toYaml|toJson|include|template|tpl|to_nice_yaml|to_yaml)\b')
+_INDENT = regex(rb'\bn?indent\s+(\d+)')
+_WORD = regex(rb'\{[{%]-?\+?\s*([A-Za-z.$_]*)')
+_CHART = regex(rb'\{\{-?\s*(?:[a-z]+\s+)*[($]*\.?(?:Values|Release|Chart|Capabilities|Files|Template)\.|\{\{-?\s*(?:include|template|define|range|with|if|end|else|/\*)\b|\{%')
 
 _OPEN_WORDS = frozenset((b'if', b'range', b'with', b'define', b'block', b'for', b'macro', b'raw', b'filter', b'call'))
 _CLOSE_WORDS = frozenset((b'end', b'endif', b'endfor', b'endmacro', b'endraw', b'endblock', b'endfilter', b'endcall'))

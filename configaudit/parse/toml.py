@@ -9,20 +9,21 @@ from typing import NamedTuple
 from configaudit.parse.entries import Edit, Problem
 from configaudit.parse.escapes import unescape
 from configaudit.parse.lines import append_line, insert_below, newline
+from configaudit.patterns import regex
 
 DEPTH = 100
-BLANK = re.compile(r'[ \t]*')
-SPACE = re.compile(r'(?:[ \t\r\n]+|#[^\n]*)*')
-LINE_END = re.compile(r'[ \t]*(?:#[^\n]*)?(?:\r?\n|\r?\Z)')
-BARE_KEY = re.compile('[A-Za-z0-9_\ufffc-]+')
-BASIC = re.compile(r'"([^"\\\n]*(?:\\.[^"\\\n]*)*)"')
-LITERAL = re.compile(r"'([^'\n]*)'")
-MULTI_BASIC = re.compile(r'"""(?:\r?\n)?([^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{0,2})"""', re.DOTALL)
-MULTI_LITERAL = re.compile(r"'''(?:\r?\n)?([^']*(?:'{1,2}(?!')[^']*)*'{0,2})'''")
-FOLDED = re.compile(r'\\[ \t]*\r?\n[ \t\r\n]*')
-SCALAR = re.compile(r'[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.+Zz-]+|[^\s,\]}#=\[{"\']+')
-INTEGER = re.compile(r'[+-]?(?:0|[1-9](?:_?[0-9])*)|0x[0-9A-Fa-f][0-9A-Fa-f_]*|0o[0-7][0-7_]*|0b[01][01_]*')
-FLOAT = re.compile(r'[+-]?[0-9](?:_?[0-9])*(?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9][0-9_]*)?|[+-]?(?:inf|nan)')
+BLANK = regex(r'[ \t]*')
+SPACE = regex(r'(?:[ \t\r\n]+|#[^\n]*)*')
+LINE_END = regex(r'[ \t]*(?:#[^\n]*)?(?:\r?\n|\r?\Z)')
+BARE_KEY = regex('[A-Za-z0-9_\ufffc-]+')
+BASIC = regex(r'"([^"\\\n]*(?:\\.[^"\\\n]*)*)"')
+LITERAL = regex(r"'([^'\n]*)'")
+MULTI_BASIC = regex(r'"""(?:\r?\n)?([^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{0,2})"""', re.DOTALL)
+MULTI_LITERAL = regex(r"'''(?:\r?\n)?([^']*(?:'{1,2}(?!')[^']*)*'{0,2})'''")
+FOLDED = regex(r'\\[ \t]*\r?\n[ \t\r\n]*')
+SCALAR = regex(r'[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.+Zz-]+|[^\s,\]}#=\[{"\']+')
+INTEGER = regex(r'[+-]?(?:0|[1-9](?:_?[0-9])*)|0x[0-9A-Fa-f][0-9A-Fa-f_]*|0o[0-7][0-7_]*|0b[01][01_]*')
+FLOAT = regex(r'[+-]?[0-9](?:_?[0-9])*(?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9][0-9_]*)?|[+-]?(?:inf|nan)')
 ESCAPES = {'b': '\b', 't': '\t', 'n': '\n', 'f': '\f', 'r': '\r', '"': '"', '\\': '\\', 'e': '\x1b'}
 
 

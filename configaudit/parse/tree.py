@@ -4,12 +4,12 @@ A scalar stays the event that libyaml delivered (text, style, marks); maps and l
 with their span. Nothing is converted until somebody asks for it.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from yaml.events import ScalarEvent as Scalar
 
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
 Node: TypeAlias = Any
@@ -55,7 +55,7 @@ _WORDS: dict[str, object] = {
 # y and n are booleans to go-yaml only as values of boolean fields; as text they stay text (see `plain`).
 for _letter in 'yYnN':
     del _WORDS[_letter]
-_NUMBER = re.compile(r'[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[\d_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)$')
+_NUMBER = regex(r'[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[\d_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)$')
 
 
 def plain(node: Node | None) -> Any:

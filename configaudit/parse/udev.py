@@ -6,11 +6,12 @@ from typing import NamedTuple
 from configaudit.parse.entries import Edit, Problem
 from configaudit.parse.escapes import unescape
 from configaudit.parse.lines import Logical, append_line, logical_lines
+from configaudit.patterns import regex
 
-TERM = re.compile(
+TERM = regex(
     r'([A-Za-z_]+)(?:\{([^}"]*)\})?[ \t]*(==|!=|\+=|-=|:=|=)[ \t]*([ei]{0,2})"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL
 )
-GAP = re.compile(r'[ \t\r\f\v,]*')
+GAP = regex(r'[ \t\r\f\v,]*')
 
 
 class UdevTerm(NamedTuple):

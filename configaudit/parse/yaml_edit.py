@@ -7,8 +7,9 @@ from typing import Any
 from configaudit.model import REMOVE
 from configaudit.parse.entries import Edit
 from configaudit.parse.tree import Map, Node, Scalar, Seq, resolve, start_of
+from configaudit.patterns import regex
 
-_PLAIN = re.compile(r'[A-Za-z0-9_./][A-Za-z0-9_./%+@-]*\Z')
+_PLAIN = regex(r'[A-Za-z0-9_./][A-Za-z0-9_./%+@-]*\Z')
 
 
 class CannotEdit(Exception):
@@ -100,7 +101,7 @@ def _insert(text: str, node: Map, key: str, value: object) -> Edit:
     assert first is not None
     indent = int(first.start_mark.column)
     at = _line_end(text, _last_end(text, node))
-    prefix = newline(text) if at == len(text) or text[at - 1 : at] != '\n' else ''
+    prefix = newline(text) if text[at - 1 : at] != '\n' else ''
     return Edit(at, at, _lines(text, prefix, key, value, indent, at))
 
 
@@ -160,7 +161,7 @@ def _append(text: str, node: Map, key: str, items: Seq, value: Sequence[object])
         return Edit(at, at, f', {added}' if items else added)
     column = _column(text, items.start)
     at = _line_end(text, _end_of(text, items))
-    prefix = newline(text) if at == len(text) or text[at - 1 : at] != '\n' else ''
+    prefix = newline(text) if text[at - 1 : at] != '\n' else ''
     body = newline(text).join(' ' * column + line for line in _block(list(value), _indents_lists(text)))
     return Edit(at, at, prefix + body + ('' if prefix else newline(text)))
 

@@ -13,7 +13,7 @@ from configaudit.model import Rule
 from configaudit.report import Options
 from configaudit.report.document import docs_of, document
 from configaudit.report.escape import json_text, visible
-from configaudit.version import VERSION
+from configaudit import VERSION
 
 Values = dict[str, Any]
 

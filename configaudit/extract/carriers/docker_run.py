@@ -17,66 +17,20 @@ from configaudit.places import Place
 from configaudit.units import HOLE
 
 _PROGRAMS = frozenset(('docker', 'podman', 'nerdctl', 'nvidia-docker'))
-_SWITCHES = frozenset(
-    (
-        '--detach',
-        '--interactive',
-        '--tty',
-        '--rm',
-        '--privileged',
-        '--init',
-        '--publish-all',
-        '--read-only',
-        '--no-healthcheck',
-        '--oom-kill-disable',
-        '--quiet',
-        '--sig-proxy',
-        '--disable-content-trust',
-        '--use-api-socket',
-        '--replace',
-        '--rmi',
-        '--http-proxy',
-        '--tls-verify',
-        '--no-hosts',
-        '--env-host',
-        '--no-hostname',
-        '--help',
-    )
-)
+_SWITCHES = frozenset((
+    '--detach', '--interactive', '--tty', '--rm', '--privileged', '--init', '--publish-all', '--read-only', '--quiet',
+    '--no-healthcheck', '--oom-kill-disable', '--sig-proxy', '--disable-content-trust', '--use-api-socket', '--help',
+    '--replace', '--rmi', '--http-proxy', '--tls-verify', '--no-hosts', '--env-host', '--no-hostname',
+))  # fmt: skip
 """Options without a value; every other one takes one."""
 _SHORT = {
-    '-d': '--detach',
-    '-i': '--interactive',
-    '-t': '--tty',
-    '-P': '--publish-all',
-    '-q': '--quiet',
-    '-e': '--env',
-    '-v': '--volume',
-    '-p': '--publish',
-    '-m': '--memory',
-    '-u': '--user',
-    '-w': '--workdir',
-    '-h': '--hostname',
-    '-l': '--label',
-    '-a': '--attach',
-    '-c': '--cpu-shares',
-}
-_GLOBAL_VALUED = frozenset(
-    (
-        '--context',
-        '-c',
-        '-H',
-        '--host',
-        '--config',
-        '-l',
-        '--log-level',
-        '-n',
-        '--namespace',
-        '--address',
-        '-a',
-        '--root',
-    )
-)
+    '-d': '--detach', '-i': '--interactive', '-t': '--tty', '-P': '--publish-all', '-q': '--quiet', '-e': '--env',
+    '-v': '--volume', '-p': '--publish', '-m': '--memory', '-u': '--user', '-w': '--workdir', '-h': '--hostname',
+    '-l': '--label', '-a': '--attach', '-c': '--cpu-shares',
+}  # fmt: skip
+_GLOBAL_VALUED = frozenset((
+    '--context', '-c', '-H', '--host', '--config', '-l', '--log-level', '-n', '--namespace', '--address', '-a', '--root',
+))  # fmt: skip
 _SETTINGS = {
     '--shm-size': ('shm_size', 'size'),
     '--ipc': ('ipc', 'text'),
@@ -186,7 +140,10 @@ def _rest(word: Word, length: int, value: str) -> Word:
 def read_run(
     words: tuple[Word, ...], place: Place, identity: str, scope: str, slot_form: str
 ) -> tuple[Component, Process]:
-    """The container that `words` (from `run` on) start. `place`: the program's word; `slot_form`: the writer for options."""
+    """The container that `words` (from `run` on) start; `place` is the program's word.
+
+    `slot_form` names the writer that can add options.
+    """
     run = parse_run(words[1:])
     settings: dict[str, Setting] = {}
     name = run.last('--name')

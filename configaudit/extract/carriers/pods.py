@@ -134,10 +134,9 @@ def _read_container(
     _gpus(document, item, settings)
     _ports(document, item, settings, open_pod)
     mounts = _mounts(document, item, volumes, settings, open_pod or is_open(document, item))
-    if role == 'initContainers':
-        sidecar = text(item, 'restartPolicy') == 'Always'
-        settings['init'] = Setting('init', not sidecar, component.place)
-        settings['sidecar'] = Setting('sidecar', sidecar, component.place)
+    sidecar = role == 'initContainers' and text(item, 'restartPolicy') == 'Always'
+    settings['init'] = Setting('init', role == 'initContainers' and not sidecar, component.place)
+    settings['sidecar'] = Setting('sidecar', sidecar, component.place)
     command, arguments = _words(document, item, 'command'), _words(document, item, 'args')
     not_strings = [node for key in ('command', 'args') for node in _not_strings(get(item, key))]
     if not_strings:

@@ -16,7 +16,8 @@ from configaudit.parse.shell import Command, commands
 from configaudit.places import Document, Place
 
 _MARKERS = re.compile(
-    r'vllm|sglang|text-generation-launcher|tritonserver|trtllm|llama-server|\b(?:docker|podman|nerdctl)\b[^\n]*\b(?:run|create)\b|\\\n'
+    r'vllm|sglang|text-(?:generation|embeddings)-|tritonserver|trtllm|llama-server|torchserve|tensorflow_model_server'
+    r'|lmdeploy|ollama|\b(?:docker|podman|nerdctl)\b'
 )
 _ENDS = frozenset(('kill', 'pkill', 'killall', 'wait', 'fg'))
 _CONTAINER_ENDS = frozenset(('stop', 'rm', 'kill', 'wait', 'down'))

@@ -26,8 +26,8 @@ from configaudit.units import HOLE
 _FREE_TEXT = frozenset(('Description', 'Documentation'))
 _COMMENT = re.compile(r'[ \t]+#')
 _KEYS = {
-    'LimitNOFILE': 'nofile', 'TasksMax': 'tasks_max', 'Restart': 'restart', 'Type': 'type', 'TimeoutStopSec': 'stop_timeout_s',
-    'TimeoutSec': 'stop_timeout_s', 'User': 'user',
+    'LimitNOFILE': 'nofile', 'TasksMax': 'tasks_max', 'Restart': 'restart', 'Type': 'type', 'User': 'user',
+    'TimeoutStopSec': 'stop_timeout_s', 'TimeoutSec': 'stop_timeout_s',
 }  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def _inline_comments(document: Document, file: File) -> Iterator[InlineComment]:
 
 
 def _comment_at(document: Document, entry: Entry) -> int | None:
-    """Where a comment begins after a value. An argument such as #channel is none: a blank follows, or two stand before."""
+    """Where a comment begins after a value. Unlike an argument such as #ops, a blank follows or two stand before."""
     text = document.text
     if entry.key.startswith('Exec') or entry.key == 'Environment':
         for word in split_command(entry.value, entry.start):

@@ -39,7 +39,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     if launch is None:
         return None
     arguments = parse_arguments(launch.arguments, _shape)
-    unseen = invocation.unseen or arguments.unknown_tail or joined_reason(launch.arguments)
+    unseen = invocation.unseen or invocation.unseen_variables or arguments.unknown_tail or joined_reason(launch.arguments)
     settings = engine_settings(invocation, launch, arguments, context)
     _from_environment(invocation, settings)
     read_options(TGI, arguments, launch, settings, {'--model-id': 'model'})

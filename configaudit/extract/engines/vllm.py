@@ -136,7 +136,7 @@ def _settle(
 ) -> None:
     """What was not given: the engine's defaults at that version and GPU, or unknown where arguments are unseen."""
     gpu: Gpu | None = settings['gpu'].known_value  # type: ignore[assignment]
-    settings['generation'] = _generation(settings, version, invocation.environment, launch, unseen)
+    settings['generation'] = _generation(settings, version, invocation.environment, launch, unseen or invocation.unseen_variables)
     for name, found in _defaults(invocation, settings, version, gpu).items():
         if name in settings:
             continue

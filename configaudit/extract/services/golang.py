@@ -60,7 +60,7 @@ def read_process(process: Process, invocations: list[Invocation], stores: Stores
     _environment(process, environment, settings)
     if module is not None:
         _from_module(module, settings)
-    partial = process.partial or next((item.unseen for item in invocations), '')
+    partial = process.partial or next((item.unseen_variables for item in invocations), '')
     runtime = Component(
         GO_RUNTIME, carrier.name, f'{carrier.identity}/go', carrier.place, settings, partial=partial, scope=carrier.scope
     )

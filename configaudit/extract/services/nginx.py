@@ -67,6 +67,8 @@ def _process(document: Document, root: Level, proxies: bool) -> Component:
     """nginx as a process: workers, connections, open files."""
     events = next((item for item in root.directives if item.name == 'events'), None)
     place = name_place(document, events) if events is not None else Place(document, 0, 1)
+    first = next((item for item in root.directives if item.name == 'worker_processes'), None)
+    home = name_place(document, first) if first is not None else place
     levels = (root,) if events is None else (root, Level(events.inner.start, blocks(events), 'events'))
     settings = {'proxies': Setting('proxies', proxies, place)}
     for name, key, unit in (('workers', 'worker_processes', 'text'), ('worker_connections', 'worker_connections', 'count'), ('worker_nofile', 'worker_rlimit_nofile', 'count')):
@@ -81,7 +83,7 @@ def _process(document: Document, root: Level, proxies: bool) -> Component:
     if limit is not None:
         settings['client_limit'] = limit
     file = document.path.rpartition('/')[2]
-    return Component(NGINX, file, f'{file}/nginx', place, settings, slot=Slot('nginx', Place(document, len(document.text), len(document.text))))
+    return Component(NGINX, file, f'{file}/nginx', home, settings, slot=Slot('nginx', Place(document, len(document.text), len(document.text))))
 
 
 def _client_limit(document: Document, root: Level) -> Setting | None:

@@ -13,7 +13,7 @@ def duplicate_keys(document: Document, root: Map, duplicates: tuple[Duplicate, .
     """One component for a document with keys that stand twice; a template may choose between them."""
     places = tuple((found.key, _place(document, found.key, found.first), _place(document, found.key, found.second)) for found in duplicates)
     if document.template is not None:
-        places = tuple(place for place in places if not _conditional(document, place[1]) and not _conditional(document, place[2]))
+        places = tuple(place for place in places if b'{' not in _between(document, place[1], place[2]))
     if not places:
         return []
     name = text(root, 'metadata', 'name') or document.path.rpartition('/')[2]
@@ -27,6 +27,7 @@ def _place(document: Document, key: str, start: int) -> Place:
     return Place(document, start, start + len(key) + 2 * quote)
 
 
-def _conditional(document: Document, place: Place) -> bool:
-    template: Any = document.template
-    return bool(template.conditional(document.byte_of(place.start) - document.base))
+def _between(document: Document, first: Place, second: Place) -> bytes:
+    """The original text between two keys; in a template an action there may choose one of them."""
+    base = document.base
+    return document.data[document.byte_of(first.end) - base : document.byte_of(second.start) - base]

@@ -100,17 +100,26 @@ def test_environment_as_map_list_and_file(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ('written', 'soft', 'hard'),
-    [('nofile: 4096', 4096, 4096), ('nofile: {soft: 1024, hard: 65536}', 1024, 65536), ('nofile: {soft: -1, hard: -1}', float('inf'), float('inf'))],
+    [
+        ('nofile: 4096', 4096, 4096),
+        ('nofile: {soft: 1024, hard: 65536}', 1024, 65536),
+        ('nofile: {soft: -1, hard: -1}', float('inf'), float('inf')),
+    ],
 )
 def test_open_files(run: Run, written: str, soft: float, hard: float) -> None:
-    service = services(run({'compose.yaml': f'services:\n  a:\n    image: nginx:1.27\n    ulimits: {{{written}}}\n'}))['a']
+    service = services(run({'compose.yaml': f'services:\n  a:\n    image: nginx:1.27\n    ulimits: {{{written}}}\n'}))[
+        'a'
+    ]
     assert (value(service, 'nofile'), value(service, 'nofile_hard')) == (soft, hard)
 
 
 @pytest.mark.parametrize(
     ('written', 'gpus'),
     [
-        ('deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 2, capabilities: [gpu]}]}}}', ('0', '1')),
+        (
+            'deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 2, capabilities: [gpu]}]}}}',
+            ('0', '1'),
+        ),
         ('deploy: {resources: {reservations: {devices: [{capabilities: [gpu], device_ids: ["1", "3"]}]}}}', ('1', '3')),
         ('deploy: {resources: {reservations: {devices: [{driver: nvidia, capabilities: [gpu]}]}}}', ('all',)),
         ('gpus: all', ('all',)),
@@ -119,7 +128,9 @@ def test_open_files(run: Run, written: str, soft: float, hard: float) -> None:
     ],
 )
 def test_gpus(run: Run, written: str, gpus: tuple[str, ...]) -> None:
-    assert value(services(run({'compose.yaml': f'services:\n  a:\n    image: x:1\n    {written}\n'}))['a'], 'gpus') == gpus
+    assert (
+        value(services(run({'compose.yaml': f'services:\n  a:\n    image: x:1\n    {written}\n'}))['a'], 'gpus') == gpus
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +165,11 @@ def test_nothing_is_missing_in_a_part_of_a_project(run: Run, files: dict[str, st
 
 
 def test_unknown_tags_are_tolerated(run: Run) -> None:
-    result = run({'compose.yaml': 'services:\n  a:\n    image: nginx:1.27\n    deploy: !reset null\n    restart: !reset null\n    environment: {T: !secret x}\n'})
+    result = run(
+        {
+            'compose.yaml': 'services:\n  a:\n    image: nginx:1.27\n    deploy: !reset null\n    restart: !reset null\n    environment: {T: !secret x}\n'
+        }
+    )
     assert result.errors == ()
     assert not services(result)['a']['restart'].is_set
 

@@ -33,7 +33,14 @@ def test_an_image_without_a_known_tag_is_unknown(run: Run) -> None:
 
 
 def test_entry_point_and_command_are_joined(run: Run) -> None:
-    engine = one(run({'Dockerfile': 'FROM vllm/vllm-openai:v0.11.1\nENTRYPOINT ["vllm", "serve"]\nCMD ["acme/m", "--max-num-seqs", "32"]\n'}), 'vllm')
+    engine = one(
+        run(
+            {
+                'Dockerfile': 'FROM vllm/vllm-openai:v0.11.1\nENTRYPOINT ["vllm", "serve"]\nCMD ["acme/m", "--max-num-seqs", "32"]\n'
+            }
+        ),
+        'vllm',
+    )
     assert (engine['model'].value, engine['max_num_seqs'].value, str(engine.version)) == ('acme/m', 32, '0.11.1')
 
 

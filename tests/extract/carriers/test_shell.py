@@ -23,9 +23,9 @@ def container(result: Result) -> Component:
     ('options', 'name', 'value'),
     [
         ('--gpus all', 'gpus', ('all',)),
-        ("--gpus '\"device=0,2\"'", 'gpus', ('0', '2')),
+        ('--gpus \'"device=0,2"\'', 'gpus', ('0', '2')),
         ('--gpus=2', 'gpus', ('0', '1')),
-        ("--gpus '\"device=1\",capabilities=utility'", 'gpus', ('1',)),
+        ('--gpus \'"device=1",capabilities=utility\'', 'gpus', ('1',)),
         ('--device nvidia.com/gpu=all', 'gpus', ('all',)),
         ('--shm-size=16g', 'shm_size', 16 * 2**30),
         ('--shm-size 512m', 'shm_size', 512 * 2**20),
@@ -46,9 +46,21 @@ def test_options_of_docker_run(run: Run, options: str, name: str, value: object)
     assert container(result)[name].value == value
 
 
-@pytest.mark.parametrize('start', ['docker run', 'sudo docker run', 'podman run', 'docker container run', 'nerdctl -n k8s.io run', 'nohup docker run'])
+@pytest.mark.parametrize(
+    'start',
+    [
+        'docker run',
+        'sudo docker run',
+        'podman run',
+        'docker container run',
+        'nerdctl -n k8s.io run',
+        'nohup docker run',
+    ],
+)
 def test_spellings_of_docker_run(run: Run, start: str) -> None:
-    result = run({'a.sh': f'{start} -e VLLM_USE_V1=0 -p8000:8000 vllm/vllm-openai:v0.10.2 --model /m --max-num-seqs 12\n'})
+    result = run(
+        {'a.sh': f'{start} -e VLLM_USE_V1=0 -p8000:8000 vllm/vllm-openai:v0.10.2 --model /m --max-num-seqs 12\n'}
+    )
     (engine,) = of_kind(result, 'vllm')
     assert engine['max_num_seqs'].value == 12
     assert engine['environment'].value['VLLM_USE_V1'].value == '0'
@@ -76,7 +88,9 @@ def test_only_exported_variables_reach_the_engine(run: Run) -> None:
     assert sorted(engine['environment'].value) == ['HF_HOME', 'VLLM_USE_V1']
 
 
-@pytest.mark.parametrize('line', ['docker pull vllm/vllm-openai:v0.9.0', 'echo vllm serve acme/m', 'pip install vllm', '# vllm serve acme/m'])
+@pytest.mark.parametrize(
+    'line', ['docker pull vllm/vllm-openai:v0.9.0', 'echo vllm serve acme/m', 'pip install vllm', '# vllm serve acme/m']
+)
 def test_commands_that_start_nothing(run: Run, line: str) -> None:
     assert run({'a.sh': f'{line}\n'}).components == ()
 

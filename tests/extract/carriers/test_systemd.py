@@ -94,5 +94,7 @@ def test_comments_after_a_value(run: Run, line: str, keys: list[str]) -> None:
 
 
 def test_limits_of_a_docker_client_say_nothing_about_its_container(found: Callable[..., list[str]]) -> None:
-    text = '[Service]\nRestart=always\nExecStart=/usr/bin/docker run --rm --name x vllm/vllm-openai:v0.10.2 --model /m\n'
+    text = (
+        '[Service]\nRestart=always\nExecStart=/usr/bin/docker run --rm --name x vllm/vllm-openai:v0.10.2 --model /m\n'
+    )
     assert found({'a.service': text}, 'systemd-nofile-unset') == []

@@ -1,3 +1,0 @@
-"""The version of this program."""
-
-VERSION = '0.1.0'
