@@ -2,34 +2,16 @@
 
 import gc
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from configaudit import engine, registry
 from configaudit.config import Config
 from configaudit.extract import finish
+from configaudit.findings import Finding
 from configaudit.intake import read_files
 from configaudit.link import link
-from configaudit.model import Component, Error, Finding, NotAssessed, Skipped, Suppressed
 from configaudit.places import locate
-from configaudit.registry import Registry
+from configaudit.result import Result
 from configaudit.suppress import apply
-
-
-class Result(NamedTuple):
-    """Everything a reporter may print."""
-
-    findings: tuple[Finding, ...]
-    not_assessed: tuple[NotAssessed, ...]
-    suppressed: tuple[Suppressed, ...]
-    skipped: tuple[Skipped, ...]
-    errors: tuple[Error, ...]
-    components: tuple[Component, ...]
-    passed: dict[str, int]
-    not_applicable: dict[str, int]
-    files: int
-    registry: Registry
-    stale: int = 0
-    """Findings that a baseline counts and that are gone."""
 
 
 def audit(paths: Sequence[str], config: Config) -> Result:
@@ -54,7 +36,7 @@ def audit(paths: Sequence[str], config: Config) -> Result:
         tuple(sorted(outcome.not_assessed, key=lambda item: (item.rule.id, item.component.identity, item.component.place.document.path))),
         tuple(sorted(suppressed, key=lambda item: _order(item.finding))),
         tuple(sorted(set(intake.skipped))), tuple(sorted(set(intake.errors))),
-        tuple(components), outcome.passed, outcome.not_applicable, intake.files, rules,
+        tuple(components), outcome.passed, outcome.not_applicable, intake.files, rules, tuple(intake.beside),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from configaudit.errors import UsageError
-from configaudit.model import Finding, Suppressed
+from configaudit.findings import Finding, Suppressed
 
 DEFAULT = '.configaudit-baseline.json'
 SCHEMA = 1

@@ -4,19 +4,9 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from configaudit.findings import Finding, NotAssessed
 from configaudit.knowledge.versions import satisfies
-from configaudit.model import (
-    SEVERITIES,
-    Component,
-    Finding,
-    NotApplicable,
-    NotAssessed,
-    Problem,
-    Rule,
-    Setting,
-    Severity,
-    Unknown,
-)
+from configaudit.model import SEVERITIES, Component, NotApplicable, Problem, Rule, Setting, Severity, Unknown
 from configaudit.redact import safe_value
 from configaudit.units import show
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from configaudit.model import Change, Finding
+from configaudit.findings import Finding
+from configaudit.model import Change
 from configaudit.parse.entries import Edit
 from configaudit.parse.yaml_edit import CannotEdit
 from configaudit.places import Document, Place

@@ -2,6 +2,7 @@
 
 import os.path
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from configaudit import sources
@@ -10,7 +11,7 @@ from configaudit.extract import read_document
 from configaudit.extract.charts import Charts, rendered_from
 from configaudit.extract.kustomize import NAMES, Kustomize
 from configaudit.extract.process import Nested, Reading, nothing
-from configaudit.model import Error, Skipped
+from configaudit.findings import Error, Skipped
 from configaudit.parse import Parsed, Unread, documents, nested_documents
 from configaudit.parse.formats import is_wanted
 from configaudit.suppression_marks import TRACE
@@ -29,11 +30,13 @@ class Intake(NamedTuple):
     """Of rendered charts: path and line of a document -> the template that wrote it."""
     marked: dict[str, bytes]
     """Files with a word addressed to this program."""
+    beside: list[str]
+    """Files that were read beside the audited ones: chart values."""
 
 
 def read_files(paths: Sequence[str], config: Config) -> Intake:
     """Read files, folders and standard input."""
-    intake = Intake(nothing(), [], [], 0, {}, {})
+    intake = Intake(nothing(), [], [], 0, {}, {}, [])
     found = sorted(
         sources.discover(paths, config.exclude, intake.skipped, intake.errors, is_wanted, config.stdin_name),
         key=lambda source: source.path,
@@ -44,12 +47,49 @@ def read_files(paths: Sequence[str], config: Config) -> Intake:
     for source in found:
         if source.path.rpartition('/')[2] in NAMES:
             kustomize.learn(os.path.normpath(source.path))
-    for source in found:
+    apart, rest = _divide(found, kustomize, config)
+    if apart:
+        from configaudit.workers import in_workers
+
+        work = partial(_take_all, config=config)
+        for part in in_workers(work, apart, [source.size for source in apart], config.jobs):
+            _add(intake, part)
+    for source in rest:
         _take(source, config, intake, kustomize, charts)
-    for item, partial in kustomize.results():
-        _keep(item, partial, intake)
+    for item, reason in kustomize.results():
+        _keep(item, reason, intake)
     _open_nested(intake)
+    intake.beside.extend(charts.files)
     return intake._replace(files=len(found))
+
+
+def _divide(
+    found: list[sources.Source], kustomize: Kustomize, config: Config
+) -> tuple[list[sources.Source], list[sources.Source]]:
+    """What workers may read by themselves, and what is read here: standard input and what kustomize merges."""
+    if config.jobs < 2:
+        return [], found
+    apart = [source for source in found if source.real and not kustomize.concerns(os.path.normpath(source.path))]
+    return apart, [source for source in found if source not in set(apart)]
+
+
+def _take_all(part: Sequence[sources.Source], config: Config) -> Intake:
+    """A worker's share of the files."""
+    intake = Intake(nothing(), [], [], 0, {}, {}, [])
+    kustomize = Kustomize(lambda _: ())
+    charts = Charts(config.values)
+    for source in part:
+        _take(source, config, intake, kustomize, charts)
+    return intake._replace(beside=charts.files)
+
+
+def _add(intake: Intake, part: Intake) -> None:
+    intake.reading.add(part.reading)
+    intake.skipped.extend(part.skipped)
+    intake.errors.extend(part.errors)
+    intake.rendered.update(part.rendered)
+    intake.marked.update(part.marked)
+    intake.beside.extend(part.beside)
 
 
 def _read(source: sources.Source, config: Config, marked: dict[str, bytes] | None = None) -> Iterator[Parsed | Error | Unread]:
@@ -93,8 +133,8 @@ def _prepare(item: Parsed, intake: Intake, charts: Charts) -> None:
             intake.rendered[f'{document.path}:{document.line}'] = template
 
 
-def _keep(item: Parsed, partial: str, intake: Intake) -> bool:
-    reading = read_document(item.document, item.root, item.duplicates, partial)
+def _keep(item: Parsed, reason: str, intake: Intake) -> bool:
+    reading = read_document(item.document, item.root, item.duplicates, reason)
     if reading is None:
         return False
     intake.reading.add(reading)

@@ -31,6 +31,10 @@ def link(components: Iterable[Component], context: Context) -> None:
             found = dict.fromkeys(peer for pod in workload.peers('pod') for peer in pod.peers(kind))
             workload.peer_map[kind] = Peers.of(found, context.complete, NOT_SEEN[kind])
     _scope_services(pods, by_kind.get('service', []), context)
+    if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
+        from configaudit.link_proxies import link_proxies
+
+        link_proxies(by_kind, context)
     _databases(by_kind, context)
     _grpc_servers(by_kind, context)
 

@@ -69,6 +69,12 @@ class Document:
         self.note = note
         """Why a fix is refused here ('a template', 'rendered from ...'), or ''."""
 
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        """For a worker's answer: the alignment is worked out, what looks up chart values stays behind."""
+        self._segments = self.segments
+        state = {name: getattr(self, name) for name in self.__slots__}
+        return None, {**state, '_align': None, 'values': None}
+
     @property
     def segments(self) -> tuple[Segment, ...]:
         """Of an inner document: the runs that stand unchanged in the outer one; worked out when first asked for."""

@@ -2,8 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-from configaudit.audit import Result
-from configaudit.model import Finding, NotAssessed, Rule
+from configaudit.findings import Finding, NotAssessed
+from configaudit.model import Rule
+from configaudit.result import Result
 
 Outcome = Literal['pass', 'fail', 'not applicable', 'not assessed']
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from configaudit.errors import UsageError
-from configaudit.model import Error, Skipped
+from configaudit.findings import Error, Skipped
 
 MAX_BYTES = 512 * 2**20
 IGNORED_FOLDERS = frozenset(('node_modules', 'vendor', 'site-packages', '__pycache__', 'third_party', 'venv', 'virtualenv', 'dist-packages', 'bower_components'))
@@ -115,7 +115,7 @@ def _walk(
                 else:
                     below.append((entry.path, path + '/', ignores))
                 continue
-            if not wanted(entry.name):
+            if not wanted(path):
                 continue
             if excluded.match(path, False) or _ignored(path, False, ignores):
                 skipped.append(Skipped(path, 'excluded'))

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from configaudit.config import Config, Ignored
 from configaudit.engine import Outcome, fingerprint
-from configaudit.model import SEVERITIES, Component, Finding, Kind, NotAssessed, Rule, Suppressed
+from configaudit.findings import Finding, NotAssessed, Suppressed
+from configaudit.model import SEVERITIES, Component, Kind, Rule
 from configaudit.places import Place, locate
 from configaudit.registry import Registry, load
 from configaudit.selection import any_matches, in_objects, in_paths, matches
@@ -97,7 +98,7 @@ def _divide(
     suppressed: list[Suppressed] = []
     used: set[tuple[int, str]] = set()
     for finding in findings:
-        hits: list[Mark | Ignored] = [mark for line in _lines(finding) for mark in by_line.get(line, ())] if by_line else []
+        hits: list[Mark | Ignored] = [mark for line in sorted(_lines(finding)) for mark in by_line.get(line, ())] if by_line else []
         hits.extend(_on_object(finding, spanning, owned) if spanning else ())
         hits.extend(item for item in config.ignored if not _is_over(item.expires, config) and _is_ignored(finding, item, config))
         named = [(hit, name) for hit in hits for name in hit.rules if matches(name, finding.rule)]

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from configaudit.audit import Result, audit
+from configaudit.audit import audit
 from configaudit.config import Config
 from configaudit.places import locate
+from configaudit.result import Result
 
 NOT_RULES = frozenset(('live',))
 """Folders beside the rules' own that hold other things."""

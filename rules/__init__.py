@@ -5,7 +5,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'sglang': ('sglang', 'engine_flags'),
     'tgi': ('tgi',),
     'engine': ('engines', 'engine_memory', 'secrets'),
-    'container': ('container_arguments', 'probes', 'ports', 'rollout', 'resources', 'environment', 'secrets'),
+    'container': ('container_arguments', 'probes', 'ports', 'rollout', 'resources', 'environment', 'kubernetes', 'secrets'),
     'image-user': ('maintenance', 'images'),
     'sysctl': ('sysctl', 'pod_sysctls'),
     'nofile-limit': ('limits',),

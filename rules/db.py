@@ -194,12 +194,12 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     if size.is_known:
         more = pool['overflow'].known_value
         yield Problem(
-            size, '{copies} connect to {host}, each pool left at {size} ({source}): state its size',
+            size, 'the pool to {host} is left at {size} connections ({source}) in each of {copies}: state its size',
             copies=copies, host=host, size=f'{size.value} + {more}' if more else size.value, source=size.source, severity='advice', see=see,
         )  # fmt: skip
         return
     yield Problem(
-        size, '{copies} connect to {host} and no limit of connections is stated{known}',
+        size, 'no limit is stated for the connections of {copies} to {host}{known}',
         copies=copies, host=host, known=f' ({size.source})' if size.source else '', confidence='medium',
         severity=None if pods.number * workers > 1 else 'advice', see=see,
     )  # fmt: skip

@@ -1,8 +1,16 @@
-"""Rules for Kubernetes objects as such: versions that are gone, keys that stand twice."""
+"""Rules for Kubernetes objects as such: versions that are gone, keys that stand twice, volumes over programs."""
 
+import re
 from collections.abc import Iterator
 
+from configaudit.knowledge.images import identify
 from configaudit.model import Component, Problem, rule
+
+_OWN_FOLDERS = (
+    (re.compile(r'(^|/)litellm[^/]*$'), '/app'), (re.compile(r'(^|/)vllm-openai$'), '/vllm-workspace'),
+    (re.compile(r'(^|/)lmsysorg/sglang$'), '/sgl-workspace'), (re.compile(r'(^|/)tritonserver$'), '/opt/tritonserver'),
+)  # fmt: skip
+"""Images and the folder from which they start their own programs."""
 
 
 @rule('api-version-removed', on='removed-api', severity='error', source='Kubernetes documentation, reference/using-api/deprecation-guide')
@@ -21,3 +29,17 @@ def yaml_key_duplicate(document: Component) -> Iterator[Problem]:
     """A key stands twice in one mapping: the earlier value is lost without a word, or the file is rejected."""
     for key, first, second in document['duplicates'].value:
         yield Problem(second, '{key} stands twice in one mapping: this one counts, the earlier value is lost', key=key, see=[('the earlier one', first)], detail=key)
+
+
+@rule('volume-hides-image-dir', on='container', severity='warning', source='Dockerfiles of LiteLLM, vLLM, SGLang and Triton: WORKDIR')
+def volume_hides_image_dir(container: Component) -> Iterator[Problem]:
+    """A volume over the image's own folder hides every program and file that the image ships there.
+
+    Mount the one file with `subPath`, or the volume somewhere else.
+    """
+    image = container['image']
+    repository = identify(str(image.value or '')).repository
+    folder = next((own for pattern, own in _OWN_FOLDERS if pattern.search(repository)), None)
+    mount = container['mounts'].value.get(folder) if folder else None
+    if mount is not None and not mount['sub_path']:
+        yield Problem(mount['place'], 'the volume {volume} over {folder} hides what {image} ships there', volume=mount['volume'], folder=folder, image=repository, detail=folder or '')

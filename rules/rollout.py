@@ -52,10 +52,10 @@ def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
     if fewer or not more:
         return
     at = next((found for found in (unavailable, surge, workload['strategy'], workload['replicas']) if found.is_set), surge)
-    message = 'the rollout starts {more} new before it stops one of {replicas}: maxUnavailable {unavailable} of that is 0, and without {spare} free it hangs'
+    message = 'the rollout starts {more} before it stops one of {replicas}: maxUnavailable {unavailable} comes to 0, so it hangs unless {spare} more can be had'
     see = [('the strategy belongs here', workload.place)] if at.name == 'replicas' else []
     see += [('its volume', pod['rwo_claims'].place) for pod in workload.peers('pod') if pod['rwo_claims'].is_set]
-    yield Problem(at, message, more=counted(more, 'pod'), gpus=gpus, replicas=replicas, unavailable=unavailable.value, spare=counted(more * gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
+    yield Problem(at, message, more=counted(more, 'pod'), replicas=replicas, unavailable=unavailable.value, spare=counted(more * gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
 
 
 def _without_surge(surge: Setting, unavailable: Setting) -> Fix:

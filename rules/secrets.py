@@ -19,7 +19,7 @@ _PLACEHOLDER = re.compile(
 _MAY_BE_SHAPED = re.compile(r'://[^/\s]*@|hf_|sk-|gh[pousr]_|github_pat|xox|A[KS]IA|nvapi-|glpat-|AIza|eyJ|hooks\.|PRIVATE KEY|(?i:password|pwd|token|key)=')
 """A cheap look before the exact one."""
 _STRONG = re.compile(r'pass(word|wd|phrase|code)|pwd|secret|token|(api|access|private|master|signing|encryption|account|shared|license)[-_]?key|requirepass|salt', re.IGNORECASE)
-_ABOUT = re.compile(r'[-_](image|host|port|addr(ess)?|server|service|endpoint|domain|issuer|audience|version|prefix|scopes?|groups?|users?|role|realm|store|backend|location|lifetime|age|cert|cluster_token|manager|format|source|key_id)$', re.IGNORECASE)
+_ABOUT = re.compile(r'[-_](image|host|port|addr(ess)?|server|service|endpoint|domain|issuer|audience|version|prefix|scopes?|groups?|users?|role|realm|store|backend|location|lifetime|age|cert|cluster_token|manager|format|source|key_id|pattern|regex|policy|rule|length|image_tag)$', re.IGNORECASE)
 """Ends of names that only say something about a credential."""
 _LONGEST = 4096
 _URL_PASSWORD = re.compile(r'://[^\s/:@]*:([^\s@]+)@')

@@ -62,6 +62,12 @@ def batched_tokens_too_few(engine: Component) -> Iterator[Problem]:
         yield Problem(tokens, message, length=length.value, see=[('chunked prefill is off', chunked), ('context length', length)], fix=tokens.set(length.value), detail='length')
 
 
+def _has_value(engine: Component) -> bool:
+    """Whether the flag is written with a value ('--enable-chunked-prefill false'), as releases whose default is off take it."""
+    option = engine['arguments'].value.last('--enable-chunked-prefill')
+    return option is not None and option.value is not None
+
+
 def _forced(engine: Component) -> bool:
     return engine.version is not None and chunked_prefill_forced(engine.version) and engine['generation'].known_value == 'V1'
 
@@ -71,7 +77,7 @@ def chunked_prefill_off(engine: Component) -> Iterator[Problem]:
     """Without chunked prefill a long prompt stalls every running stream for one whole prefill."""
     chunked = engine['enable_chunked_prefill']
     if chunked.is_set and chunked.value is False and not _forced(engine):
-        yield Problem(chunked, 'chunked prefill is switched off: a long prompt stalls all running streams', fix=chunked.remove())
+        yield Problem(chunked, 'chunked prefill is switched off: a long prompt stalls all running streams', fix=chunked.set(True) if _has_value(engine) else chunked.remove())
     elif not chunked.is_set and chunked.is_known and chunked.value is False:
         message = 'chunked prefill is off by default in {engine} at this context length: a long prompt stalls all running streams'
         yield Problem(chunked, message, engine=release(engine), severity='advice', fix=chunked.set(True))

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from configaudit.audit import Result, audit
+from configaudit.audit import audit
 from configaudit.config import Config
-from configaudit.model import Finding
+from configaudit.findings import Finding
 from configaudit.places import locate
+from configaudit.result import Result
 
 Audit = Callable[..., list[str]]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from configaudit import baseline, cli
-from configaudit.audit import Result
 from configaudit.errors import UsageError
+from configaudit.result import Result
 
 POD = """\
 apiVersion: v1

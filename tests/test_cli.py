@@ -346,7 +346,9 @@ def test_init_writes_a_configuration_that_is_read(folder: Path, capsys: pytest.C
     text = (folder / 'configaudit.yaml').read_text()
     (folder / 'configaudit.yaml').write_text(re.sub(r'^#(?! \S)', '', text, flags=re.MULTILINE))
     assert cli.run(['check', '--fail-on', 'never', '-v']) == 0
-    assert 'configuration: configaudit.yaml' in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert 'configuration: configaudit.yaml' in said
+    assert 'read configaudit.yaml' not in said
     config = read_config('configaudit.yaml', trusted=False)
     assert (config.context.gpu, config.choices.rules, len(config.ignored)) == ('H100', {RULE: {'limit': 256}}, 1)
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from configaudit.audit import Result, audit
+from configaudit.audit import audit
 from configaudit.config import Config
+from configaudit.result import Result
 
 GOOD = """\
 apiVersion: v1

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from configaudit import cli
-from configaudit.audit import Result
 from configaudit.config import Config
-from configaudit.model import NotAssessed
+from configaudit.findings import NotAssessed
 from configaudit.prelaunch import ITEMS, assess
+from configaudit.result import Result
 
 POD = """\
 apiVersion: v1

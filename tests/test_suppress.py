@@ -4,12 +4,14 @@ import time
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from configaudit.audit import Result
 from configaudit.config import Config, Ignored
 from configaudit.places import Document, Place, locate
+from configaudit.result import Result
 from configaudit.selection import Choices, Scope
-from configaudit.suppression_marks import annotations, comments
+from configaudit.suppression_marks import annotations, comments, marks
 
 Run = Callable[..., Result]
 RULE = 'vllm-batch-too-wide'
@@ -237,3 +239,21 @@ def test_hostile_files_take_no_time(run: Run) -> None:
     bomb = 'configaudit.io/ignore: x\na0: &a0 [x]\n' + ''.join(f'a{n}: &a{n} [{", ".join([f"*a{n - 1}"] * 9)}]\n' for n in range(1, 30))
     assert list(annotations('a.yaml', f'apiVersion: v1\nkind: Pod\n{bomb}'.encode())) == []
     assert time.process_time() - start < 5
+
+
+def test_of_two_reasons_the_first_line_gives_the_one(run: Run) -> None:
+    text = pod(behind_name=f'  {IGNORE} at the container', behind=f'  {IGNORE} at the value')
+    assert [item.reason for item in run({'a.yaml': text}, DAY).suppressed] == ['at the container']
+
+
+PIECES = ('# configaudit: ignore', '[', ']', 'a-b', '*', ',', ' until ', '2027-01-31', ':', '\n', '\r', '\\\n', '-file', 'configaudit.io/ignore', ': |\n  ', '@c.s', '\0', '\xe9', '"', '{', '}', '    ')
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map(''.join))
+@settings(max_examples=300, deadline=None)
+def test_marks_survive_anything(text: str) -> None:
+    data = f'apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    configaudit.io/ignore: {text}'.encode()
+    for mark in marks({'a.yaml': data, 'b.sh': text.encode('latin-1')}):
+        at = locate(mark.place)
+        assert at.line >= 1
+        assert mark.problem or mark.rules or mark.span is None

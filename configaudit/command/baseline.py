@@ -48,7 +48,7 @@ def update(paths: tuple[str, ...], **given: Any) -> int:
 
 
 def _write(paths: tuple[str, ...], given: dict[str, Any], old: Iterable[baseline.Entry]) -> int:
-    result = audited(paths, config_of(given), given['cache'])
+    result = audited(paths, config_of(given))
     old = list(old)
     entries = baseline.entries_of(result.findings, old)
     try:

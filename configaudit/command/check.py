@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from configaudit.audit import Result
 from configaudit.command.options import JUDGING, READING, config_of, options
 from configaudit.command.streams import emit, is_colored, say, width
 from configaudit.command.verdict import CLEAN, FINDINGS, LOST, Limits, audited, narrowed, status, without_known
 from configaudit.config import Config
 from configaudit.errors import UsageError
 from configaudit.report import REPORTERS, Options, render
+from configaudit.result import Kept, Result
 
 _FORMATS = tuple(REPORTERS)
 _REPORTING = (
@@ -19,6 +19,7 @@ _REPORTING = (
     click.option('--output', multiple=True, metavar='FORMAT=FILE', help='Write a report to a file too: `sarif=out.sarif`. Repeatable.'),
     click.option('--report-only', multiple=True, metavar='FILE...', help='Audit all PATHs, report and exit on these files and folders only. Takes all words up to the next option.'),
     click.option('--color', type=click.Choice(['auto', 'always', 'never']), default='auto', show_default=True, help='auto: on a terminal, unless NO_COLOR is set.'),
+    click.option('--cache', metavar='DIR', default='', help='Keep reports in this folder, and print them again while nothing has changed.'),
     click.option('-v', '--verbose', is_flag=True, help='Also what was read, skipped, suppressed and not assessed, and why.'),
 )
 _DECIDING = (
@@ -74,20 +75,47 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
       4  nothing to audit was found
     """
     asked = _asked(paths, given)
-    result = _report_part(audited(paths, asked.config, given['cache']), asked)
+    look = Options(color=is_colored(given['color']), width=width(), verbose=given['verbose'])
+    if given['cache'] and not (given['fixing'] or given['diffing'] or given['verbose']):
+        return _kept(paths, asked, given, look)
+    result = _report_part(audited(paths, asked.config), asked)
     if given['diffing']:
         return _show_diff(result, paths, asked, unsafe=given['unsafe_fixes'])
     if given['fixing']:
         _apply(result, unsafe=given['unsafe_fixes'], verbose=given['verbose'])
-        result = _report_part(audited(paths, asked.config, ''), asked)
+        result = _report_part(audited(paths, asked.config), asked)
     if given['verbose']:
         _tell_what_was_read(result, asked.config)
-    code = status(result, paths, asked.limits)
-    look = Options(color=is_colored(given['color']), width=width(), verbose=given['verbose'])
-    for form, file in asked.outputs:
-        _write(file, render(form, result, Options(verbose=given['verbose'])))
-    emit(render(given['form'], result, look))
-    return code
+    return _show(_rendered(result, paths, asked, given['form'], look))
+
+
+def _rendered(result: Result, paths: tuple[str, ...], asked: '_Asked', form: str, look: Options) -> Kept:
+    """Every report of a run as text, and how the run ends."""
+    written = tuple((file, render(other, result, Options(verbose=look.verbose))) for other, file in asked.outputs)
+    return Kept(status(result, paths, asked.limits), render(form, result, look), written)
+
+
+def _show(kept: Kept) -> int:
+    for file, text in kept.written:
+        _write(file, text)
+    emit(kept.printed)
+    return kept.code
+
+
+def _kept(paths: tuple[str, ...], asked: '_Asked', given: dict[str, Any], look: Options) -> int:
+    """Print what the last run printed when nothing has changed since, else run and keep it."""
+    from configaudit import cache
+
+    wanted = paths or ('.',)
+    question = [given[name] for name in sorted(given)], look, asked.config.path, asked.config.day()
+    beside = (asked.config.path, asked.baseline, *asked.config.values, *asked.config.rule_files)
+    key = cache.key_of(wanted, asked.config, question, beside)
+    kept = cache.load(given['cache'], key)
+    if kept is None:
+        result = _report_part(audited(paths, asked.config), asked)
+        kept = _rendered(result, paths, asked, given['form'], look)
+        cache.store(given['cache'], key, kept, result.beside)
+    return _show(kept)
 
 
 class _Asked(NamedTuple):

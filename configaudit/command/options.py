@@ -20,7 +20,6 @@ READING = (
     click.option('--stdin-filename', default='<stdin>', metavar='NAME', help='What to call standard input in the report.'),
     click.option('--no-gate', is_flag=True, help='Parse every document, even of kinds that hold no configuration.'),
     click.option('-j', '--jobs', type=click.IntRange(0), default=0, metavar='N', help='Worker processes. [default: as the work needs]'),
-    click.option('--cache', metavar='DIR', default='', help='Keep the result of an unchanged run in this folder.'),
 )
 JUDGING = (
     click.option('--select', multiple=True, metavar='RULES', help='Run only these: ids, `vllm-*`, `vllm`, `july-1`, `error`; comma-separated, repeatable.'),

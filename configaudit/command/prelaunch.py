@@ -31,7 +31,7 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
     and by an error anywhere beyond the list. Suppressions do not count unless --ignores says so.
     """
     config = config_of(given)._replace(ignores=given['ignores'])
-    result = audited(paths, config, given['cache'])
+    result = audited(paths, config)
     launch = assess(result)
     emit(render(given['form'], launch, result))
     errors = [finding for finding in launch.others if finding.severity == 'error']

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from configaudit.audit import Result
 from configaudit.config import Config
 from configaudit.model import CONFIDENCES, SEVERITIES
 from configaudit.places import Place
+from configaudit.result import Result
 from configaudit.sources import shown
 
 CLEAN, FINDINGS, LOST, NOTHING = 0, 1, 3, 4
@@ -21,17 +21,11 @@ class Limits(NamedTuple):
     allow_empty: bool = False
 
 
-def audited(paths: Iterable[str], config: Config, cache: str) -> Result:
-    """The result of an audit, from the cache where nothing changed, without findings of too low confidence."""
+def audited(paths: Iterable[str], config: Config) -> Result:
+    """The result of an audit, without findings of too low confidence."""
     from configaudit.audit import audit
 
-    wanted = tuple(paths) or ('.',)
-    if cache:
-        from configaudit.cache import cached
-
-        result: Result = cached(cache, wanted, config)
-    else:
-        result = audit(wanted, config)
+    result = audit(tuple(paths) or ('.',), config)
     enough = CONFIDENCES[: CONFIDENCES.index(config.min_confidence) + 1]
     return result._replace(findings=tuple(item for item in result.findings if item.confidence in enough))
 

@@ -22,6 +22,8 @@ class Charts:
     def __init__(self, extra: tuple[str, ...] = ()) -> None:
         self._extra = extra
         self._known: dict[str, Lookup | None] = {}
+        self.files: list[str] = []
+        """Values files that were looked for."""
 
     def values_for(self, path: str) -> Lookup | None:
         """The lookup for a template's `.Values`, from values.yaml in its chart and the files given by option."""
@@ -31,6 +33,7 @@ class Charts:
         chart = before or '.'
         if chart not in self._known:
             files = [os.path.join(chart, 'values.yaml'), *self._extra]
+            self.files.extend(files)
             self._known[chart] = _lookup([tree for file in files if (tree := _read(file)) is not None])
         return self._known[chart]
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from configaudit.extract.carriers.kubernetes import is_kubernetes
-from configaudit.parse import Error, Parsed, Unread
+from configaudit.findings import Error
+from configaudit.parse import Parsed, Unread
 from configaudit.parse.scalars import inner_document
 from configaudit.parse.tree import Map, Scalar, Seq, items, mapping, maps, text
 from configaudit.parse.yaml import SyntaxProblem, parse
@@ -100,6 +101,10 @@ class Kustomize:
         if changed:
             self._bases.append((path, item))
         return changed
+
+    def concerns(self, path: str) -> bool:
+        """Whether a file is a kustomization, a patch or a resource of one."""
+        return os.path.basename(path) in NAMES or path in self._patch_files or path in self._deployments()
 
     def _deployments(self) -> dict[str, list[tuple[_Overlay, ...]]]:
         """File -> the chains of kustomizations that deploy it, innermost first; inner ones only where nobody uses them."""
@@ -218,7 +223,7 @@ def _with_images(root: Map, overlay: _Overlay) -> Map:
 def _copied(node: Any) -> Any:
     """The collections of a tree anew, the scalars shared."""
     if isinstance(node, Map):
-        made = Map(node.start, node.flow)
+        made: Any = Map(node.start, node.flow)
         made.update((key, _copied(value)) for key, value in node.items())
         made.names, made.merged = node.names, node.merged
     elif isinstance(node, Seq):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from configaudit.model import Error
+from configaudit.findings import Error
 from configaudit.parse import template
 from configaudit.parse.formats import format_of
 from configaudit.parse.stream import GATED_KINDS, is_empty, is_read, kind_of, split
@@ -141,7 +141,7 @@ def is_kubernetes_text(data: bytes) -> bool:
 
 _MARKERS = (
     b'apiVersion', b'services:', b'static_resources', b'datasource', b'hikari', b'spec:', b'vllm', b'sglang', b'image:',
-    b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files',
+    b'batching', b'batch_wait', b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files',
     b'grpc:', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings',
 )  # fmt: skip
 

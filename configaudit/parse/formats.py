@@ -31,12 +31,13 @@ _BATCHING = regex(rb'^\s*(?:max_batch_size|batch_timeout_micros|max_enqueued_bat
 _TRITON = regex(rb'^\s*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
 
-def is_wanted(name: str) -> bool:
+def is_wanted(path: str) -> bool:
     """Whether a file of this name may be configuration: a cheap look before anything is opened."""
+    folder, _, name = path.rpartition('/')
     stem, _, extension = name.rpartition('.')
     if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE:
         return True
-    return name.startswith(('Dockerfile', 'Containerfile', '.env')) or (not stem and name in _BY_NAME)
+    return name.startswith(('Dockerfile', 'Containerfile', '.env')) or (not stem and folder.endswith(('sites-enabled', 'sites-available')))
 
 
 def format_of(path: str, data: bytes) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
-from configaudit.audit import Result
+from configaudit.result import Result
 
 REPORTERS: dict[str, str] = {
     'text': 'configaudit.report.text',

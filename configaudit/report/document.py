@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from configaudit.audit import Result
-from configaudit.model import CONFIDENCES, REMOVE, SEVERITIES, Change, Component, Finding, Fix, NotAssessed
+from configaudit.findings import Finding, NotAssessed
+from configaudit.model import CONFIDENCES, REMOVE, SEVERITIES, Change, Component, Fix
 from configaudit.places import Place, locate
 from configaudit.redact import redact, safe_value
+from configaudit.result import Result
 from configaudit.units import HOLE, show
 
 SCHEMA = 1

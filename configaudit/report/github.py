@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from configaudit.audit import Result
 from configaudit.report import Options
 from configaudit.report.document import errors, findings, locator, reasons
 from configaudit.report.escape import visible
+from configaudit.result import Result
 
 _LEVELS = {'error': 'error', 'warning': 'warning', 'advice': 'notice'}
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from configaudit.audit import Result
 from configaudit.report import Options
 from configaudit.report.document import errors, findings, locator
 from configaudit.report.escape import json_text, visible
+from configaudit.result import Result
 
 _SEVERITIES = {'error': 'critical', 'warning': 'major', 'advice': 'info'}
 

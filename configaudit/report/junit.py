@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from configaudit.audit import Result
 from configaudit.report import Options
 from configaudit.report.document import document
 from configaudit.report.escape import visible
+from configaudit.result import Result
 
 
 class Case(NamedTuple):

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from configaudit.audit import Result
 from configaudit.prelaunch import Answer, Launch
 from configaudit.report.document import document, findings, locator, reasons
 from configaudit.report.escape import json_text, visible
 from configaudit.report.markdown import _safe as markdown_text
+from configaudit.result import Result
 
 FORMATS = ('text', 'markdown', 'json')
 _MARKS = {'pass': 'PASS', 'fail': 'FAIL', 'not applicable': 'n/a', 'not assessed': 'OPEN'}

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from configaudit.audit import Result
+from configaudit import VERSION
 from configaudit.model import Rule
 from configaudit.report import Options
 from configaudit.report.document import docs_of, document
 from configaudit.report.escape import json_text, visible
-from configaudit import VERSION
+from configaudit.result import Result
 
 Values = dict[str, Any]
 

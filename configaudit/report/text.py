@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from configaudit.audit import Result
-from configaudit.model import Finding
+from configaudit.findings import Finding
 from configaudit.report import Options
 from configaudit.report.document import docs_of, errors, findings, locator, reasons, skipped, summary, suppressed
 from configaudit.report.escape import visible
 from configaudit.report.excerpt import excerpt
 from configaudit.report.wording import headline, plural
+from configaudit.result import Result
 
 Line = list[tuple[str, str]]
 """Pieces of a line, each with its style: '' or a style of rich."""

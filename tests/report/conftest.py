@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.model import (
     Change,
     Component,
@@ -24,6 +23,7 @@ from configaudit.model import (
 )  # fmt: skip
 from configaudit.places import Document, Place
 from configaudit.registry import Registry
+from configaudit.result import Result
 
 CHAT = """\
 apiVersion: apps/v1

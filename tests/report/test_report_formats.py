@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from configaudit.audit import Result
 from configaudit.report import REPORTERS, Options, render
 from configaudit.report.document import document
+from configaudit.result import Result
 
 UNSAFE = re.compile('[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]')
 LOOKS = {'plain': Options(), 'verbose': Options(verbose=True)}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.report import REPORTERS, Options, render
+from configaudit.result import Result
 
 FOLDER = Path(__file__).parent / 'golden'
 CASES = {

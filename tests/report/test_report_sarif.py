@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 from sarif_subset import LOG
 
-from configaudit.audit import Result
 from configaudit.report import render
+from configaudit.result import Result
 
 
 def run_of(result: Result) -> dict[str, Any]:

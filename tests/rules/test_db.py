@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from configaudit.audit import Result
+from configaudit.result import Result
 
 Run = Callable[..., Result]
 RULE = 'db-pools-exceed-server'

@@ -4,12 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.extract.engines.conftest import pod
+from configaudit.result import Result
 
 Audit = Callable[..., list[str]]
+Run = Callable[..., Result]
 H100 = '  nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n'
 A100 = '  nodeSelector: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}\n'
 IMAGE = 'vllm/vllm-openai:v0.16.0'
+
+
+def pod(image: str, command: str, args: str) -> str:
+    """A pod of one container; command and args in flow style."""
+    text = f'apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n    - name: c\n      image: {image}\n'
+    return text + ''.join(f'      {key}: {value}\n' for key, value in (('command', command), ('args', args)) if value)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +39,7 @@ def test_batch(found: Audit, args: str, found_ids: list[str]) -> None:
 @pytest.mark.parametrize(
     ('share', 'severity'), [('0.8', None), ('0.85', None), ('0.86', 'advice'), ('0.93', 'advice'), ('0.94', 'warning'), ('1', 'warning')]
 )
-def test_memory_share_steps(run, share: str, severity: str | None) -> None:  # type: ignore[no-untyped-def]
+def test_memory_share_steps(run: Run, share: str, severity: str | None) -> None:
     result = run({'pod.yaml': pod(IMAGE, '', f'[--model=/m/x, --gpu-memory-utilization={share}]')})
     assert [item.severity for item in result.findings if item.rule.id == 'vllm-memory-share-high'] == ([severity] if severity else [])
 
@@ -56,7 +63,7 @@ def test_full_precision_cache_only_where_fp8_pays_and_runs(found: Audit, node: s
     assert len(found({'pod.yaml': text}, 'vllm-kv-cache-full-precision')) == expected
 
 
-def test_unknown_gpu_is_not_assessed(run) -> None:  # type: ignore[no-untyped-def]
+def test_unknown_gpu_is_not_assessed(run: Run) -> None:
     result = run({'pod.yaml': pod(IMAGE, '', '[--model=/m/x, --kv-cache-dtype=fp8]')})
     assert 'vllm-kv-cache-fp8-unsupported' in {item.rule.id for item in result.not_assessed}
 
@@ -82,7 +89,7 @@ def test_model_as_option_by_version(found: Audit, version: str, expected: int) -
         ('v0.16.0', '--tensor-parallel-size=two', 'vllm-flag-value-invalid'),
     ],
 )
-def test_flags_by_version(run, version: str, flag: str, rule: str | None) -> None:  # type: ignore[no-untyped-def]
+def test_flags_by_version(run: Run, version: str, flag: str, rule: str | None) -> None:
     result = run({'pod.yaml': pod(f'vllm/vllm-openai:{version}', '', f'[--model=/m/x, {flag}]')})
     ids = [item.rule.id for item in result.findings if item.rule.id.startswith('vllm-flag')]
     assert ids == ([rule] if rule else [])

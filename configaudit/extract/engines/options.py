@@ -12,6 +12,7 @@ from configaudit.knowledge.defaults import Default
 from configaudit.knowledge.flags import Catalogue
 from configaudit.knowledge.versions import Version
 from configaudit.model import Kind, Setting, Slot
+from configaudit.places import Place
 
 CONVERT: dict[str, Callable[[Any], Any]] = {
     'count': units.integer, 'number': units.number, 's': units.seconds, 'ms': units.number, 'bool': units.boolean,
@@ -40,7 +41,23 @@ def shapes(catalogue: Catalogue, version: Version | None) -> Callable[[str], Sha
 
 
 def setting_from(name: str, unit: str, option: Option, launch: Launch) -> Setting:
-    """The setting of an option that was given."""
+    """The setting of an option that was given; unknown where a template decides whether it is."""
+    setting = _given(name, unit, option)
+    conditional = setting.is_known and _is_conditional(option.word.place, launch.program)
+    return setting._replace(known_value=None, reason='a template decides whether it is given') if conditional else setting
+
+
+def _is_conditional(place: Place, program: Place) -> bool:
+    """Whether an if, range or with of a template holds this place and not the program that it is given to."""
+    place, program = place.outermost(), program.outermost()
+    document = place.document
+    if document.template is None or program.document is not document:
+        return False
+    at, start = (document.byte_of(spot.start) - document.base for spot in (place, program))
+    return any(begin <= at < end and not begin <= start < end for begin, end in document.template.regions)
+
+
+def _given(name: str, unit: str, option: Option) -> Setting:
     value = option.value
     if value is None and unit != 'bool':
         return Setting(name, None, option.word.place, reason='no value follows', unit=unit)

@@ -23,7 +23,9 @@ from configaudit.knowledge.vllm_generation import V0_GONE
 from configaudit.model import Component, Setting
 from configaudit.units import HOLE
 
-MARKERS = ('vllm',)
+_OWN_FLAGS = ('--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens')
+"""Flags of no other server: they tell vLLM where a template hides the image."""
+MARKERS = ('vllm', *_OWN_FLAGS)
 _MODULES = ('vllm.entrypoints.openai.api_server', 'vllm.entrypoints.api_server', 'vllm.entrypoints.openai.rpc', 'vllm.scripts', 'vllm.entrypoints.cli')
 
 
@@ -52,14 +54,15 @@ def _command(invocation: Invocation, at: int) -> Launch | None:
 
 def _own_entry_point(invocation: Invocation) -> Launch | None:
     image, arguments = image_of(invocation), invocation.arguments
-    if image is None or image.engine != 'vllm':
+    hidden = image is not None and HOLE in image.repository and any(word.value.startswith(_OWN_FLAGS) for word in arguments)
+    if image is None or (image.engine != 'vllm' and not hidden):
         return None
     if not arguments:
         return None  # an operator or a base supplies the command: the server would not start a model of anybody's choice
     first = arguments[0].value
     if os.path.basename(first) == 'vllm' and len(arguments) > 1 and arguments[1].value == 'serve':
         return launch_of(arguments[0].place, arguments[2:], 'serve')
-    if not _serves(image.repository):
+    if not hidden and not _serves(image.repository):
         return None
     if first == 'serve':
         return launch_of(arguments[0].place, arguments[1:], 'serve')

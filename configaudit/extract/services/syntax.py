@@ -1,7 +1,5 @@
 """What is wrong with a document as text: keys that stand twice in one mapping."""
 
-from typing import Any
-
 from configaudit.knowledge.objects import DOCUMENT
 from configaudit.model import Component, Setting
 from configaudit.parse.tree import Map, text

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.model import Component
 from configaudit.places import locate
+from configaudit.result import Result
 
 Run = Callable[..., Result]
 

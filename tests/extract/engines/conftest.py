@@ -4,17 +4,21 @@ from collections.abc import Callable
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.model import Component
+from configaudit.result import Result
 
-Read = Callable[..., Component]
 
-
-def pod(image: str, command: str = '', args: str = '', env: str = '', kind: str = 'Pod') -> str:
+def pod_text(image: str, command: str = '', args: str = '', env: str = '', kind: str = 'Pod') -> str:
     """A pod of one container; command, args and env in flow style."""
     lines = [f'apiVersion: v1\nkind: {kind}\nmetadata: {{name: p}}\nspec:\n  containers:\n    - name: c\n      image: {image}\n']
     lines.extend(f'      {key}: {value}\n' for key, value in (('command', command), ('args', args), ('env', env)) if value)
     return ''.join(lines)
+
+
+@pytest.fixture
+def pod() -> Callable[..., str]:
+    """Writes the text of a pod."""
+    return pod_text
 
 
 @pytest.fixture
@@ -28,11 +32,11 @@ def engines(run: Callable[..., Result]) -> Callable[..., list[Component]]:
 
 
 @pytest.fixture
-def engine(engines: Callable[..., list[Component]]) -> Read:
+def engine(engines: Callable[..., list[Component]]) -> Callable[..., Component]:
     """The one engine in a pod."""
 
     def read(image: str, command: str = '', args: str = '', env: str = '', **more: str) -> Component:
-        (one,) = engines({'pod.yaml': pod(image, command, args, env, more.pop('kind', 'Pod')), **more})
+        (one,) = engines({'pod.yaml': pod_text(image, command, args, env, more.pop('kind', 'Pod')), **more})
         return one
 
     return read

@@ -1,7 +1,11 @@
 """Options in the YAML file of --config."""
 
-from tests.extract.engines.conftest import pod
+from collections.abc import Callable
 
+from configaudit.model import Component
+
+Engines = Callable[..., list[Component]]
+Pod = Callable[..., str]
 CONFIG = """apiVersion: v1
 kind: ConfigMap
 metadata: {name: engine}
@@ -16,7 +20,7 @@ MOUNT = """      volumeMounts: [{name: engine, mountPath: /etc/engine}]
 """
 
 
-def test_options_of_a_mounted_file(engines) -> None:  # type: ignore[no-untyped-def]
+def test_options_of_a_mounted_file(engines: Engines, pod: Pod) -> None:
     args = '[--model=/m/x, --config, /etc/engine/engine.yaml, --gpu-memory-utilization=0.7]'
     (found,) = engines({'pod.yaml': pod('vllm/vllm-openai:v0.10.2', '', args) + MOUNT, 'config.yaml': CONFIG})
     assert found['max_num_seqs'].value == 48
@@ -24,7 +28,7 @@ def test_options_of_a_mounted_file(engines) -> None:  # type: ignore[no-untyped-
     assert found['enable_prefix_caching'].value is False
 
 
-def test_a_file_that_is_not_there_hides_options(engines) -> None:  # type: ignore[no-untyped-def]
+def test_a_file_that_is_not_there_hides_options(engines: Engines, pod: Pod) -> None:
     (found,) = engines({'pod.yaml': pod('vllm/vllm-openai:v0.10.2', '', '[--model=/m/x, --config, /etc/engine/engine.yaml]')})
     assert not found['max_num_seqs'].is_known
     assert found['max_num_seqs'].is_set

@@ -1,9 +1,14 @@
 """SGLang, TGI and Triton: how they are recognised and read."""
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.extract.engines.conftest import Read
+from configaudit.model import Component
 
+Read = Callable[..., Component]
+Engines = Callable[..., list[Component]]
+Pod = Callable[..., str]
 SGLANG = 'lmsysorg/sglang:v0.5.9-cu129'
 TGI = 'ghcr.io/huggingface/text-generation-inference:3.3.4'
 
@@ -53,6 +58,6 @@ def test_triton(engine: Read, command: str, args: str) -> None:
     assert (found['grpc_http2_max_ping_strikes'].value, found['grpc_http2_max_ping_strikes'].origin) == (2, 'default')
 
 
-def test_triton_image_starts_nothing_by_itself(engines) -> None:  # type: ignore[no-untyped-def]
+def test_triton_image_starts_nothing_by_itself(engines: Engines) -> None:
     pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    - {name: c, image: "nvcr.io/nvidia/tritonserver:24.06-py3"}\n'
     assert engines({'pod.yaml': pod}) == []

@@ -1,8 +1,13 @@
 """Where an engine's version comes from."""
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.extract.engines.conftest import Read
+from configaudit.model import Component
+
+Read = Callable[..., Component]
+Engines = Callable[..., list[Component]]
 
 
 @pytest.mark.parametrize(
@@ -19,7 +24,7 @@ def test_by_image(engine: Read, image: str, version: str, found: str) -> None:
     assert (str(one.version), one.version_from) == (version, found)
 
 
-def test_by_pip_pin_in_the_script(engines) -> None:  # type: ignore[no-untyped-def]
+def test_by_pip_pin_in_the_script(engines: Engines) -> None:
     (one,) = engines({'serve.sh': '#!/bin/sh\npip install "vllm==0.9.2"\nvllm serve /m/x\n'})
     assert (str(one.version), one.version_from) == ('0.9.2', 'pip pin vllm==0.9.2')
 

@@ -1,10 +1,15 @@
 """vLLM in every way that it is started, and what its settings come to."""
 
+from collections.abc import Callable
+
 import pytest
 
+from configaudit.model import Component
 from configaudit.places import locate
-from tests.extract.engines.conftest import Read, pod
 
+Read = Callable[..., Component]
+Engines = Callable[..., list[Component]]
+Pod = Callable[..., str]
 OPENAI = 'vllm/vllm-openai:v0.10.2'
 SERVE = '[vllm, serve]'
 
@@ -39,7 +44,7 @@ def test_started(engine: Read, image: str, command: str, args: str) -> None:
         ('acme/vllm-router:1', '', '[--model=/m/x]'),
     ],
 )
-def test_not_started(engines, image: str, command: str, args: str) -> None:  # type: ignore[no-untyped-def]
+def test_not_started(engines: Engines, pod: Pod, image: str, command: str, args: str) -> None:
     assert engines({'pod.yaml': pod(image, command, args)}) == []
 
 
@@ -83,7 +88,7 @@ def test_unseen_arguments_are_not_unset(engine: Read, args: str, env: str) -> No
     assert not seqs.is_known
 
 
-def test_unknown_model_in_a_script_hides_no_flags(engines) -> None:  # type: ignore[no-untyped-def]
+def test_unknown_model_in_a_script_hides_no_flags(engines: Engines) -> None:
     (found,) = engines({'serve.sh': '#!/bin/sh\nvllm serve "$MODEL_NAME" --port 8000\n'})
     assert not found['model'].is_known
     assert found['max_num_seqs'].origin == 'default'
@@ -95,7 +100,7 @@ def test_placeholder_of_a_controller_is_unknown(engine: Read) -> None:
     assert found['model'].value == '/m/x'
 
 
-def test_two_engines_of_one_container_are_two(engines) -> None:  # type: ignore[no-untyped-def]
+def test_two_engines_of_one_container_are_two(engines: Engines, pod: Pod) -> None:
     script = '"vllm serve /m/a --port 8001 & vllm serve /m/b --port 8002"'
     found = engines({'pod.yaml': pod(OPENAI, '[sh, -c]', f'[{script}]')})
     assert [item.identity.rpartition('/')[2] for item in found] == ['vllm', 'vllm-2']
@@ -108,3 +113,41 @@ def test_value_without_a_word_is_unknown(engine: Read) -> None:
 def test_a_variable_keeps_the_place_of_its_definition(engine: Read) -> None:
     seqs = engine(OPENAI, '', '[--model=/m/x, --max-num-seqs=$(SEQS)]', '[{name: SEQS, value: "64"}]')['max_num_seqs']
     assert (seqs.value, seqs.origin, locate(seqs.place).line) == (64, 'inherited', 9)
+
+
+def test_a_flag_that_a_template_decides_on_is_unknown(engines: Engines) -> None:
+    chart = """{{- if .Values.enabled }}
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: e}
+spec:
+  template:
+    spec:
+      containers:
+        - name: e
+          image: vllm/vllm-openai:v0.16.0
+          args:
+            - --model=/m/x
+            - --gpu-memory-utilization=0.97
+            {{- if .Values.eager }}
+            - --enforce-eager
+            {{- end }}
+{{- end }}
+"""
+    (found,) = engines({'templates/deployment.yaml': chart})
+    assert found['gpu_memory_utilization'].value == 0.97
+    assert not found['enforce_eager'].is_known
+
+
+def test_own_flags_tell_the_engine_where_a_template_hides_the_image(engines: Engines) -> None:
+    chart = """apiVersion: v1
+kind: Pod
+metadata: {name: e}
+spec:
+  containers:
+    - name: e
+      image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+      args: [--gpu-memory-utilization=0.97]
+"""
+    (found,) = engines({'templates/pod.yaml': chart})
+    assert (found.kind.name, found.version, found['gpu_memory_utilization'].value) == ('vllm', None, 0.97)

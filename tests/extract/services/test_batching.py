@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.extract.services.batching import read
 from configaudit.model import Component, Unknown
 from configaudit.places import Document
+from configaudit.result import Result
 
 
 def batchers(form: str, text: str) -> list[Component]:

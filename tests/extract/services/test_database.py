@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.config import Config
 from configaudit.context import Context
 from configaudit.model import Component
+from configaudit.result import Result
 
 Run = Callable[..., Result]
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.model import Component
+from configaudit.result import Result
 
 Run = Callable[..., Result]
 

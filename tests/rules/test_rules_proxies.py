@@ -5,13 +5,13 @@ from contextlib import suppress
 
 import pytest
 
-from configaudit.audit import Result
 from configaudit.context import Context
 from configaudit.knowledge.proxy_kinds import looks_like_grpc, names_vllm
 from configaudit.knowledge.versions import release
 from configaudit.link_proxies import link_proxies
 from configaudit.model import Component, NotApplicable, Rule
 from configaudit.registry import load
+from configaudit.result import Result
 
 Run = Callable[..., Result]
 GROUP = 'upstream a {{ server b:1; {group} }} server {{ location / {{ proxy_pass http://a; {location} }} }}'
