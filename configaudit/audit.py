@@ -23,7 +23,11 @@ def audit(paths: Sequence[str], config: Config) -> Result:
         components = finish(intake.reading, config.context)
     finally:
         gc.enable()
-    link(components, config.context)
+    by_kind = link(components, config.context)
+    if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
+        from configaudit.link_proxies import link_proxies
+
+        link_proxies(by_kind, config.context)
     rules = registry.load(
         {name for component in components for name in (component.kind.name, *component.kind.traits)},
         config.plugins, config.rule_files,

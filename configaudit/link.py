@@ -15,8 +15,8 @@ NOT_SEEN = {
 }
 
 
-def link(components: Iterable[Component], context: Context) -> None:
-    """Give every component its peers. What no file shows stays open unless the run is declared complete."""
+def link(components: Iterable[Component], context: Context) -> dict[str, list[Component]]:
+    """Give every component its peers; the components by kind. What no file shows stays open unless the run is declared complete."""
     by_kind: dict[str, list[Component]] = {}
     for component in components:
         by_kind.setdefault(component.kind.name, []).append(component)
@@ -31,12 +31,9 @@ def link(components: Iterable[Component], context: Context) -> None:
             found = dict.fromkeys(peer for pod in workload.peers('pod') for peer in pod.peers(kind))
             workload.peer_map[kind] = Peers.of(found, context.complete, NOT_SEEN[kind])
     _scope_services(pods, by_kind.get('service', []), context)
-    if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
-        from configaudit.link_proxies import link_proxies
-
-        link_proxies(by_kind, context)
     _databases(by_kind, context)
     _grpc_servers(by_kind, context)
+    return by_kind
 
 
 Pairs = list[tuple[str, str]]

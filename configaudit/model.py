@@ -6,6 +6,10 @@ A rule imports this module and nothing else of the engine.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from configaudit.changes import REMOVE as REMOVE
+from configaudit.changes import Change as Change
+from configaudit.changes import Fix as Fix
+from configaudit.changes import Slot as Slot
 from configaudit.places import Place
 
 Severity = Literal['error', 'warning', 'advice']
@@ -25,40 +29,6 @@ class NotApplicable(Exception):
 
 class UndeclaredSetting(Exception):
     """A rule asked for a name that its component's kind does not declare: a bug in the rule."""
-
-
-class Slot(NamedTuple):
-    """How a value that does not stand anywhere yet would be written, or an existing one changed.
-
-    `format` names the writer (a module of `configaudit.parse`), `place` the anchor it starts from,
-    `path` the names to create below it.
-    """
-
-    format: str
-    place: Place
-    path: tuple[str, ...] = ()
-
-
-class Change(NamedTuple):
-    """What a fix does to one setting; the engine turns it into byte edits."""
-
-    slot: Slot | None
-    value: object
-    setting: str
-    why_not: str = ''
-
-
-class Fix(NamedTuple):
-    """Changes that belong together, and commands a person runs where no file can be edited."""
-
-    changes: tuple[Change, ...] = ()
-    commands: tuple[str, ...] = ()
-    safe: bool = False
-    description: str = ''
-
-
-REMOVE = object()
-"""As a Change's value: delete the setting where it stands."""
 
 
 class Setting(NamedTuple):
@@ -161,7 +131,9 @@ class Peers(tuple['Component', ...]):
 class Component:
     """One thing that is configured: a vLLM engine, a pod, a connection pool, a proxy route, a sysctl file."""
 
-    __slots__ = ('annotations', 'identity', 'kind', 'name', 'note', 'partial', 'peer_map', 'place', 'scope', 'settings', 'slots', 'version', 'version_from')
+    __slots__ = (
+        '_absent', 'identity', 'kind', 'name', 'note', 'partial', 'peer_map', 'place', 'scope', 'settings', 'slots', 'version', 'version_from',
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -193,7 +165,7 @@ class Component:
         self.scope = scope
         """Namespace, compose project or host: names resolve inside one scope."""
         self.peer_map: dict[str, Peers] = {}
-        self.annotations: Mapping[str, Any] = {}
+        self._absent: dict[str, Setting] = {}
         self.note = ''
         """What a reader of any finding here must know ('newer than the data (0.33.0)')."""
 
@@ -201,14 +173,16 @@ class Component:
         return f'<{self.kind.name} {self.identity}>'
 
     def __getitem__(self, name: str) -> Setting:
-        found = self.settings.get(name)
+        found = self.settings.get(name) or self._absent.get(name)
         if found is not None:
             return found
         spec = self.kind.settings.get(name)
         if spec is None:
             raise UndeclaredSetting(f'{self.kind.name} declares no setting {name!r}')
-        slot = self.slots._replace(path=spec.path or (name,)) if self.slots else None
-        return Setting(name, spec.default, self.place, 'default', self.partial, (), slot, spec.unit, spec.source)
+        slot = Slot(self.slots.format, self.slots.place, spec.path or (name,)) if self.slots else None
+        made = Setting(name, spec.default, self.place, 'default', self.partial, (), slot, spec.unit, spec.source)
+        self._absent[name] = made
+        return made
 
     def peers(self, kind: str) -> Peers:
         """Neighbouring components of a kind or trait, as linking found them."""

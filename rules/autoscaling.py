@@ -51,9 +51,9 @@ def hpa_on_cpu_for_gpu(scaler: Component) -> Iterator[Problem]:
     Scale on the queue (`vllm:num_requests_waiting`, `sglang:num_queue_reqs`) or on the KV cache.
     """
     metrics = scaler['metrics'].value
-    workload = target_of(scaler)
     if scaler.partial or any(metric['type'] not in _RESOURCES for metric in metrics):
         return
+    workload = target_of(scaler)
     named = ' and '.join(dict.fromkeys(metric['name'] or metric['type'] for metric in metrics)) or 'the default, 80 % of CPU'
     message = 'it scales {target} on {metrics}, and the load of a GPU server does not show there'
     place = metrics[0]['place'] if metrics else scaler.place
@@ -79,10 +79,10 @@ def hpa_scale_down_fast(scaler: Component, *, least_s: float = 120, advised_s: i
 @rule('hpa-target-low', on='autoscaler', severity='advice', source='vLLM scheduler: max_num_seqs requests run at once')
 def hpa_target_low(scaler: Component, *, share: float = 0.25) -> Iterator[Problem]:
     """The target of running requests is a small part of what one replica runs at once: most of every GPU stays idle."""
-    workload = target_of(scaler)
-    for metric in scaler['metrics'].value:
-        target = _average(metric)
-        if 'num_requests_running' not in _text(metric) or target is None:
+    running = [metric for metric in scaler['metrics'].value if 'num_requests_running' in _text(metric)]
+    for metric in running:
+        workload, target = target_of(scaler), _average(metric)
+        if target is None:
             continue
         seqs = workload.peer('engine')['max_num_seqs'] if workload.peer('engine').kind.name == 'vllm' else None
         if seqs is not None and target < share * seqs.value:
@@ -102,8 +102,8 @@ def _average(metric: dict[str, Any]) -> float | None:
 )  # fmt: skip
 def keda_query_multi_series(scaler: Component) -> Iterator[Problem]:
     """The query gives one series for each pod: from the second pod on the scaler fails and scaling stops, just under load."""
-    if scaler['max_replicas'].value <= 1:
-        raise NotApplicable('there is never more than one replica')
+    if not any('query' in metric for metric in scaler['metrics'].value) or scaler['max_replicas'].value <= 1:
+        raise NotApplicable('it asks no query, or there is never more than one replica')
     for metric in scaler['metrics'].value:
         query = metric.get('query')
         if metric['type'] != 'prometheus' or query is None:
@@ -130,7 +130,9 @@ def keda_cooldown_without_zero(scaler: Component) -> Iterator[Problem]:
     How fast it scales in is decided by `advanced.horizontalPodAutoscalerConfig.behavior`.
     """
     cooldown, least = scaler['cooldown_s'], scaler['min_replicas']
-    if cooldown.is_set and not scaler['idle_replicas'].is_set and least.value >= 1:
+    if not cooldown.is_set or scaler['idle_replicas'].is_set:
+        return
+    if least.value is not None and least.value >= 1:
         message = 'cooldownPeriod {value} s has no effect: minReplicaCount is {least}, and it only counts on the way to 0'
         yield Problem(cooldown, message, least=least.value, see=[('never 0', least)], fix=cooldown.remove(safe=True))
 

@@ -7,6 +7,9 @@ from configaudit.knowledge.images import identify
 from configaudit.model import Component, NotApplicable, Problem, rule
 
 _BUILT = ('ko://', 'kind.local/', 'ko.local/', 'dev.local/')
+_NUMBERED = re.compile(r'\d+\.\d')
+"""A variant of one release ('cpu-1.7'): only its patches move."""
+_TO_REPLACE = re.compile(r'replace|placeholder|change-?me|^your-|image-?name')
 _CAPITALS = re.compile(r'[A-Z0-9_]+')
 """A name to replace: image references are lower case."""
 _STANDS_FOR_ANOTHER = ('auto', 'controller', 'scratch')
@@ -30,7 +33,7 @@ def image_floating_tag(user: Component) -> Iterator[Problem]:
         raise NotApplicable('it is built here')
     found = identify(reference)
     name = found.repository.rpartition('/')[2]
-    if not found.floating or found.placeholder or (name in _STANDS_FOR_ANOTHER and '/' not in found.repository) or _CAPITALS.fullmatch(found.repository):
+    if not found.floating or found.placeholder or _NUMBERED.search(found.tag) or _TO_REPLACE.search(name) or (name in _STANDS_FOR_ANOTHER and '/' not in found.repository) or _CAPITALS.fullmatch(found.repository):
         return
     severity = None if found.engine or _long_running(user) else 'advice'
     message = '{value}: the tag {tag} moves' if found.tag else '{value}: no tag, so the registry serves latest'

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from configaudit.knowledge.images import identify
-from configaudit.model import Component, Problem, rule
+from configaudit.model import Component, NotApplicable, Problem, rule
 
 _OWN_FOLDERS = (
     (re.compile(r'(^|/)litellm[^/]*$'), '/app'), (re.compile(r'(^|/)vllm-openai$'), '/vllm-workspace'),
@@ -38,6 +38,8 @@ def volume_hides_image_dir(container: Component) -> Iterator[Problem]:
     Mount the one file with `subPath`, or the volume somewhere else.
     """
     image = container['image']
+    if not image.is_known:
+        raise NotApplicable('which image runs is not known')
     repository = identify(str(image.value or '')).repository
     folder = next((own for pattern, own in _OWN_FOLDERS if pattern.search(repository)), None)
     mount = container['mounts'].value.get(folder) if folder else None

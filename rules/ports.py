@@ -74,7 +74,8 @@ def probe_port_unserved(container: Component) -> Iterator[Problem]:
     """A probe or hook asks a port that nothing serves: a name that the container does not declare, or not the engine's port."""
     for probe in _PROBES:
         for setting in (container[f'{probe}_port'], container[f'{probe}_tcp_port']):
-            if setting.is_set and setting.is_known and _NAME.fullmatch(str(setting.value)):
+            seen = container['ports'].is_known or container.peers('engine')
+            if setting.is_set and setting.is_known and seen and _NAME.fullmatch(str(setting.value)):
                 names = container['ports'].value
                 if setting.value not in names:
                     known = ', '.join(sorted(names)) or 'none'
@@ -82,12 +83,12 @@ def probe_port_unserved(container: Component) -> Iterator[Problem]:
     engine = the_only_server(container)
     port = served_port(container, engine)
     for probe in _PROBES:
-        setting = next((found for found in (container[f'{probe}_port'], container[f'{probe}_tcp_port']) if found.is_set), None)
-        if setting is not None and setting.is_known:
-            number = _declared(container, str(setting.value))
+        asked = next((found for found in (container[f'{probe}_port'], container[f'{probe}_tcp_port']) if found.is_set), None)
+        if asked is not None and asked.is_known:
+            number = _declared(container, str(asked.value))
             if number is not None and number != port:
                 message = 'the {probe} probe asks port {number}, and {engine} listens on {port}'
-                yield Problem(setting, message, probe=probe, number=number, engine=engine.kind.name, port=port, see=[('its port', engine['port'])], fix=setting.set(port))
+                yield Problem(asked, message, probe=probe, number=number, engine=engine.kind.name, port=port, see=[('its port', engine['port'])], fix=asked.set(port))
     yield from _hook(container, engine, port)
 
 
@@ -123,6 +124,8 @@ def service_port_unserved(service: Component) -> Iterator[Problem]:
     if not pods or not all(_together(service, pod) for pod in pods) or any(pod.partial for pod in pods):
         raise NotApplicable('the pods behind it do not stand beside it')
     containers = [container for pod in pods for container in pod.peers('container') if not container['init'].value]
+    if not all(container['ports'].is_known or container.peers('engine') for container in containers):
+        raise NotApplicable('a template fills the ports')
     for port in ports:
         target = str(port['target'] or '')
         names = {name: number for container in containers for name, number in container['ports'].value.items()}

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
 
 from .serving import (
+    AS_WRITTEN,
     HEALTH,
     downloads_at_start,
     hub_model,
@@ -17,6 +18,12 @@ from .serving import (
 )
 
 _DOC = 'Kubernetes documentation, tasks/configure-pod-container/configure-liveness-readiness-startup-probes'
+
+
+LOAD_S = 300.0
+"""Seconds that loading a model from a volume may take, compilation and graph capture included."""
+DOWNLOAD_S = 600.0
+"""The same with a download from the hub before."""
 
 
 def budget(container: Component, probe: str) -> float:
@@ -100,7 +107,7 @@ def _gateway_unready(container: Component) -> Iterator[Problem]:
     'startup-probe-missing', on='container', severity='error', source=f'{_DOC}; kserve#5062, aibrix#772, vLLM docs, deployment/k8s',
     effect='a slow first start is not taken for a hang', side_effect='a start that really hangs is noticed later',
 )  # fmt: skip
-def startup_probe_missing(container: Component, *, load_s: float = 300, download_s: float = 600, crash_s: float = 120) -> Iterator[Problem]:
+def startup_probe_missing(container: Component, *, load_s: float = LOAD_S, download_s: float = DOWNLOAD_S, crash_s: float = 120) -> Iterator[Problem]:
     """The liveness probe kills the server while it loads its model, and the next start begins from zero.
 
     Loading takes up to `load_s` from a volume and `download_s` from the hub. Below `crash_s` with a download at every start the pod
@@ -209,6 +216,13 @@ def probe_timeout_exceeds_period(container: Component, *, long_s: float = 30) ->
             yield Problem(timeout, message, probe=probe, period=period.value, failures=failures, seconds=failures * timeout.value, fix=timeout.set(min(int(period.value), 10)))
 
 
+def _killed_while_loading(container: Component, engine: Component) -> bool:
+    """Whether startup-probe-missing finds the liveness probe too early."""
+    if object_kind(container) not in AS_WRITTEN or engine.kind.name == 'triton':
+        return False
+    return budget(container, 'liveness') < (DOWNLOAD_S if loads_from_hub(container, engine) else LOAD_S)
+
+
 @rule(
     'initial-delay-instead-of-startup', on='container', severity='warning', source=_DOC,
     effect='a replica serves as soon as it can, and a crash is seen at once', side_effect='none',
@@ -224,7 +238,7 @@ def initial_delay_instead_of_startup(container: Component, *, limit: float = 60)
         raise NotApplicable('no inference server runs in it')
     if container['startup_probe'].is_set:
         return
-    if engines and container['liveness_probe'].is_set and object_kind(container) != 'Job' and budget(container, 'liveness') < 300:
+    if engines and container['liveness_probe'].is_set and _killed_while_loading(container, engines[0]):
         raise NotApplicable('startup-probe-missing says it')
     delays = [delay for probe in ('liveness', 'readiness') if (delay := container[f'{probe}_initial_delay_s']).is_set]
     long = [delay for delay in delays if delay.value >= limit]

@@ -52,10 +52,10 @@ def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
     if fewer or not more:
         return
     at = next((found for found in (unavailable, surge, workload['strategy'], workload['replicas']) if found.is_set), surge)
-    message = 'the rollout starts {more} before it stops one of {replicas}: maxUnavailable {unavailable} comes to 0, so it hangs unless {spare} more can be had'
+    message = 'the rollout starts {more} before it stops one of {replicas}: maxUnavailable {zero} 0, so it hangs unless {spare} more can be had'
     see = [('the strategy belongs here', workload.place)] if at.name == 'replicas' else []
     see += [('its volume', pod['rwo_claims'].place) for pod in workload.peers('pod') if pod['rwo_claims'].is_set]
-    yield Problem(at, message, more=counted(more, 'pod'), replicas=replicas, unavailable=unavailable.value, spare=counted(more * gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
+    yield Problem(at, message, more=counted(more, 'pod'), replicas=replicas, zero=f'{unavailable.value} rounds to' if isinstance(unavailable.value, str) else 'is', spare=counted(more * gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
 
 
 def _without_surge(surge: Setting, unavailable: Setting) -> Fix:
@@ -72,8 +72,8 @@ def progress_deadline_shorter_than_startup(workload: Component) -> Iterator[Prob
 
     The deadline only sets a condition; the pods go on.
     """
-    if workload['object_kind'].value != 'Deployment':
-        raise NotApplicable('it has no progress deadline')
+    if workload['object_kind'].value != 'Deployment' or not (workload.peers('engine') or _fronts(workload)):
+        raise NotApplicable('no inference server runs in it, or it has no progress deadline')
     deadline = workload['progress_deadline_s']
     for pod in workload.peers('pod'):
         for container in pod.peers('container'):
@@ -157,8 +157,9 @@ def pre_stop_exceeds_grace(container: Component) -> Iterator[Problem]:
 
     The hook counts inside the period.
     """
-    if not container['pre_stop'].is_set or container['init'].value:
-        raise NotApplicable('it has no preStop hook')
+    hook = container['pre_stop']
+    if not hook.is_set or container['init'].value or not (hook.is_known or container.peers('engine')):
+        raise NotApplicable('no preStop hook is seen')
     sleep, grace = _sleeps(container), container.peer('pod')['grace_s']
     if sleep and sleep >= grace.value:
         at = container['pre_stop_sleep_s'] if container['pre_stop_sleep_s'].is_set else container['pre_stop']

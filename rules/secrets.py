@@ -9,7 +9,7 @@ from configaudit.redact import is_secret_name, redact
 
 _REFERENCES = re.compile(r'\$\(?\{?[A-Za-z_][^$]*|.*\{\{.*|.*\ufffc.*|%\(.*\)s|@.*', re.DOTALL)
 _NO_SECRET = re.compile(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|set|provided|a-real-key)|unused|dummy\w*|fake\w*|x|-+|false|true|local\w*|ollama|'
-                        r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|anonymous|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
+                        r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|enabled|yes|no|on|off|anonymous|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
 _PLACEHOLDER = re.compile(
     r'<.*>|.*(change|replace|fill|insert|put|add|enter)([-_ ]?(me|this|with|in|here|your|it))?([-_ ].*)?|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
     r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
@@ -42,7 +42,8 @@ def kind_of(name: str, value: str) -> str:
         return ''
     if _PLACEHOLDER.fullmatch(secret) or len(secret) < 8:
         return 'placeholder'
-    return 'real' if shaped or re.search(r'\d', secret) or len(secret) >= 16 else 'placeholder'
+    mixed = re.search(r'\d', secret) and re.search(r'[A-Za-z]', secret)
+    return 'real' if mixed or (shaped and not inner) else 'placeholder'
 
 
 @rule(

@@ -93,7 +93,7 @@ def _script(process: Process, word: Word, environment: Mapping[str, Word], varia
     for command in commands(word.value, outside):
         argv = peel(tuple(at(token) for token in command.argv))
         if argv:
-            every = {**environment, **{name: at(token) for name, token in command.environment.items()}}
+            every = {**environment, **{name: at(token) for name, token in command.environment.items() if token.start >= 0}}
             every.update((name, at(token)) for name, token in command.assignments)
             yield Invocation(
                 process, argv, argv[1:], every, 'shell_word', process.partial, variables, command.piped, command.conditional

@@ -99,14 +99,11 @@ def _syntax_problem(error: yaml.YAMLError) -> SyntaxProblem:
 
 
 def _build(get: Any, masked: bool) -> Tree:
-    roots: list[Node] = []
     duplicates: list[Duplicate] = []
     anchors: dict[str, Node] = {}
     stack: list[tuple[Any, Any]] = []
-    node: Any = roots
-    pending: Any = None
-    in_map = False
-    count = 0
+    roots: list[Node] = []
+    node, pending, in_map, count = roots, None, False, 0  # type: Any, Any, bool, int
     deadline = time.monotonic() + MAX_SECONDS
     while True:
         event = get()

@@ -4,23 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from configaudit.model import (
-    Change,
-    Component,
-    Error,
-    Finding,
-    Fix,
-    Kind,
-    NotAssessed,
-    Problem,
-    Rule,
-    Setting,
-    SettingSpec,
-    Skipped,
-    Slot,
-    Suppressed,
-    rule,
-)  # fmt: skip
+from configaudit.findings import Error, Finding, NotAssessed, Skipped, Suppressed
+from configaudit.model import Change, Component, Fix, Kind, Problem, Rule, Setting, SettingSpec, Slot, rule
 from configaudit.places import Document, Place
 from configaudit.registry import Registry
 from configaudit.result import Result

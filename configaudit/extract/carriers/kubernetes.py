@@ -107,7 +107,6 @@ def _workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -> Re
         for container in part.containers:
             container.peer_map.update(workload=Peers.of([workload], True), pod=Peers.of([part.pod], True))
     workload.peer_map['pod'] = Peers.of([part.pod for part in parts], True)
-    workload.annotations = parts[0].pod.annotations
     return reading
 
 

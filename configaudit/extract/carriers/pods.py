@@ -89,13 +89,6 @@ def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, own
     )
     if claims:
         pod.settings['rwo_claims'] = Setting('rwo_claims', claims, key_place(document, spec, 'volumes'))
-    pod.annotations = _annotations(document, template)
-
-
-def _annotations(document: Document, holder: Map) -> dict[str, Word]:
-    found: Map | dict[str, Any] = mapping(holder, 'metadata', 'annotations') or {}
-    words = {key: word_of(document, value) for key, value in found.items() if key.startswith('configaudit')}
-    return {key: word for key, word in words.items() if word is not None}
 
 
 _PRODUCT_LABELS = (

@@ -55,7 +55,6 @@ def engine_component(
         partial=unseen, version=release.version, version_from=release.found, scope=carrier.scope,
     )  # fmt: skip
     component.note = release.note
-    component.annotations = carrier.annotations
     _link_to_carrier(component, carrier)
     return component
 

@@ -96,7 +96,6 @@ def read_process(process: Process, invocations: list[Invocation], stores: Stores
     partial = process.partial or next((item.unseen for item in invocations if item.unseen and any('\ufffc' in word.value for word in item.arguments)), '') or unread
     names = _names(carrier)
     server = _server(product, carrier.name, carrier.identity, carrier.scope, place, settings, partial, names)
-    server.annotations = carrier.annotations
     server.peer_map['carrier'] = Peers.of([carrier], True)
     for kind in ('pod', 'workload'):
         if kind in carrier.peer_map:

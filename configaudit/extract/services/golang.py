@@ -64,7 +64,6 @@ def read_process(process: Process, invocations: list[Invocation], stores: Stores
     runtime = Component(
         GO_RUNTIME, carrier.name, f'{carrier.identity}/go', carrier.place, settings, partial=partial, scope=carrier.scope
     )
-    runtime.annotations = carrier.annotations
     runtime.peer_map['carrier'] = Peers.of([carrier], True)
     return [*found, runtime]
 

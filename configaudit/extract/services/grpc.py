@@ -42,7 +42,6 @@ def read_process(process: Process, invocations: list[Invocation], stores: Stores
     component = Component(
         GRPC_ENVIRONMENT, carrier.name, f'{carrier.identity}/grpc', found[0][1], settings, partial=process.partial, scope=carrier.scope
     )
-    component.annotations = carrier.annotations
     component.peer_map['carrier'] = Peers.of([carrier], True)
     return [component]
 

@@ -27,7 +27,6 @@ def heaps(process: Process, invocations: list[Invocation], stores: Stores) -> li
         component = Component(
             HEAP, carrier.name, f'{carrier.identity}/heap', carrier.place, settings, partial=process.partial, scope=carrier.scope
         )
-        component.annotations = carrier.annotations
         component.peer_map['carrier'] = Peers.of([carrier], True)
         components.append(component)
     return components

@@ -84,7 +84,6 @@ def read_process(process: Process, invocations: list[Invocation], stores: Stores
             draft.settings['processes'] = processes
         draft.settings['serves'] = Setting('serves', _serves(carrier), carrier.place)
         pool = component_of(draft, carrier.name, f'{carrier.identity}/pool/{draft.key}', carrier.scope, partial)
-        pool.annotations = carrier.annotations
         pool.peer_map['carrier'] = Peers.of([carrier], True)
         for kind in ('pod', 'workload'):
             if kind in carrier.peer_map:
