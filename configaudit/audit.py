@@ -11,32 +11,39 @@ from configaudit.intake import read_files
 from configaudit.link import link
 from configaudit.places import locate
 from configaudit.result import Result
-from configaudit.suppress import apply
 
 
 def audit(paths: Sequence[str], config: Config) -> Result:
     """Audit files, folders and standard input."""
     gc.freeze()
-    gc.disable()
+    gc.disable()  # a run makes millions of small values and frees them by count; scanning for cycles doubles its time
     try:
-        intake = read_files(paths, config)
-        components = finish(intake.reading, config.context)
+        return _audit(paths, config)
     finally:
         gc.enable()
+
+
+def _audit(paths: Sequence[str], config: Config) -> Result:
+    intake = read_files(paths, config)
+    components = finish(intake.reading, config.context)
     by_kind = link(components, config.context)
     if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)
-    rules = registry.load(
-        {name for component in components for name in (component.kind.name, *component.kind.traits)},
-        config.plugins, config.rule_files,
-    )  # fmt: skip
+    met = {name for component in components for name in (component.kind.name, *component.kind.traits)}
+    rules = registry.load(met, config.plugins, config.rule_files)
     config.check_rules(rules)
     outcome = engine.run(components, rules.rules, config.chooser())
-    findings, suppressed, more = apply(outcome, components, config, intake.marked, rules)
+    findings = outcome.findings
+    suppressed: list[Suppressed] = []
+    if intake.marked or config.ignored or config.expired:
+        from configaudit.suppress import apply
+
+        kept, suppressed, remarks = apply(outcome, components, config, intake.marked, rules)
+        findings = [*kept, *remarks]
     return Result(
-        tuple(sorted(merge([*findings, *more]), key=_order)),
+        tuple(sorted(merge(findings), key=_order)),
         tuple(sorted(outcome.not_assessed, key=lambda item: (item.rule.id, item.component.identity, item.component.place.document.path))),
         tuple(sorted(suppressed, key=lambda item: _order(item.finding))),
         tuple(sorted(set(intake.skipped))), tuple(sorted(set(intake.errors))),

@@ -1,10 +1,11 @@
 """Days as '2027-01-31', which compare as text."""
 
 import os
-import re
 import time
 
-_DATE = re.compile(r'\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z')
+from configaudit.patterns import regex
+
+_DATE = regex(r'\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z')
 
 
 def is_date(text: str) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from configaudit.model import Rule
+from configaudit.patterns import regex
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), 'knowledge', 'examples.json')
-_HEADING = re.compile(r'(Why|When it is wrong|Evidence|Side effect|Effect|Condition):[ \n]*')
+_HEADING = regex(r'(Why|When it is wrong|Evidence|Side effect|Effect|Condition):[ \n]*')
 
 
 class Page(NamedTuple):

@@ -1,7 +1,6 @@
 """From changes to bytes: minimal edits, applied from the end, atomic per file, refused where a person must decide."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -171,6 +170,8 @@ def splice(data: bytes, edits: Iterable[FileEdit]) -> bytes:
 
 def _replace_file(path: str, data: bytes) -> None:
     """Write beside and rename: the old file or the new one, never half of it. Links stay links."""
+    import tempfile
+
     real = os.path.realpath(path)
     handle, name = tempfile.mkstemp(dir=os.path.dirname(real) or '.', prefix='.configaudit-')
     try:

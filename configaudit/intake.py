@@ -3,20 +3,24 @@
 import os.path
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from configaudit import sources
 from configaudit.config import Config
 from configaudit.extract import read_document
 from configaudit.extract.charts import Charts, rendered_from
-from configaudit.extract.kustomize import NAMES, Kustomize
 from configaudit.extract.process import Nested, Reading, nothing
 from configaudit.findings import Error, Skipped
 from configaudit.parse import Parsed, Unread, documents, nested_documents
 from configaudit.parse.formats import is_wanted
-from configaudit.suppression_marks import TRACE
+
+if TYPE_CHECKING:
+    from configaudit.extract.kustomize import Kustomize
 
 MAX_NESTING = 3
+TRACE = b'configaudit'
+"""A file without this word holds no suppression."""
+_KUSTOMIZATIONS = ('kustomization.yaml', 'kustomization.yml', 'Kustomization')
 
 
 class Intake(NamedTuple):
@@ -41,12 +45,8 @@ def read_files(paths: Sequence[str], config: Config) -> Intake:
         sources.discover(paths, config.exclude, intake.skipped, intake.errors, is_wanted, config.stdin_name),
         key=lambda source: source.path,
     )
-    real = {os.path.normpath(source.path): source for source in found}
-    kustomize = Kustomize(lambda path: _read(real[path], config) if path in real else ())
+    kustomize = _kustomizations(found, config)
     charts = Charts(config.values)
-    for source in found:
-        if source.path.rpartition('/')[2] in NAMES:
-            kustomize.learn(os.path.normpath(source.path))
     apart, rest = _divide(found, kustomize, config)
     if apart:
         from configaudit.workers import in_workers
@@ -56,30 +56,44 @@ def read_files(paths: Sequence[str], config: Config) -> Intake:
             _add(intake, part)
     for source in rest:
         _take(source, config, intake, kustomize, charts)
-    for item, reason in kustomize.results():
+    for item, reason in kustomize.results() if kustomize is not None else ():
         _keep(item, reason, intake)
     _open_nested(intake)
     intake.beside.extend(charts.files)
     return intake._replace(files=len(found))
 
 
+def _kustomizations(found: list[sources.Source], config: Config) -> 'Kustomize | None':
+    """What the kustomization files of the run say, learnt before anything else is read."""
+    named = [os.path.normpath(source.path) for source in found if source.path.rpartition('/')[2] in _KUSTOMIZATIONS]
+    if not named:
+        return None
+    from configaudit.extract.kustomize import Kustomize
+
+    real = {os.path.normpath(source.path): source for source in found}
+    kustomize = Kustomize(lambda path: _read(real[path], config) if path in real else ())
+    for path in named:
+        kustomize.learn(path)
+    return kustomize
+
+
 def _divide(
-    found: list[sources.Source], kustomize: Kustomize, config: Config
+    found: list[sources.Source], kustomize: 'Kustomize | None', config: Config
 ) -> tuple[list[sources.Source], list[sources.Source]]:
     """What workers may read by themselves, and what is read here: standard input and what kustomize merges."""
     if config.jobs < 2:
         return [], found
-    apart = [source for source in found if source.real and not kustomize.concerns(os.path.normpath(source.path))]
-    return apart, [source for source in found if source not in set(apart)]
+    apart = [source for source in found if source.real and not (kustomize and kustomize.concerns(os.path.normpath(source.path)))]
+    kept = set(apart)
+    return apart, [source for source in found if source not in kept]
 
 
 def _take_all(part: Sequence[sources.Source], config: Config) -> Intake:
     """A worker's share of the files."""
     intake = Intake(nothing(), [], [], 0, {}, {}, [])
-    kustomize = Kustomize(lambda _: ())
     charts = Charts(config.values)
     for source in part:
-        _take(source, config, intake, kustomize, charts)
+        _take(source, config, intake, None, charts)
     return intake._replace(beside=charts.files)
 
 
@@ -106,7 +120,7 @@ def _read(source: sources.Source, config: Config, marked: dict[str, bytes] | Non
     yield from documents(source.path, data, gate=config.gate)
 
 
-def _take(source: sources.Source, config: Config, intake: Intake, kustomize: Kustomize, charts: Charts) -> None:
+def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Kustomize | None', charts: Charts) -> None:
     before = len(intake.errors)
     used = False
     for item in _read(source, config, intake.marked):
@@ -116,7 +130,7 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: Kus
             intake.skipped.append(Skipped(item.path, item.reason))
         else:
             _prepare(item, intake, charts)
-            used = kustomize.takes(item) or _keep(item, '', intake) or used
+            used = (kustomize is not None and kustomize.takes(item)) or _keep(item, '', intake) or used
     if source.named and not used and before == len(intake.errors):
         intake.skipped.append(Skipped(source.path, 'holds no configuration that is read'))
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from configaudit.errors import UsageError
 from configaudit.findings import Error, Skipped
+from configaudit.patterns import regex
 
 MAX_BYTES = 512 * 2**20
 IGNORED_FOLDERS = frozenset(('node_modules', 'vendor', 'site-packages', '__pycache__', 'third_party', 'venv', 'virtualenv', 'dist-packages', 'bower_components'))
@@ -218,7 +219,7 @@ def _compile(line: str) -> tuple[re.Pattern[str], bool, bool] | None:
         return None
 
 
-_GLOB = re.compile(r'\*\*/|/\*\*\Z|\*+|\?|\[!?\]?[^\]]*\]|\\.|.', re.DOTALL)
+_GLOB = regex(r'\*\*/|/\*\*\Z|\*+|\?|\[!?\]?[^\]]*\]|\\.|.', re.DOTALL)
 
 
 def _expression(glob: str) -> str:

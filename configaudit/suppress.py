@@ -33,7 +33,7 @@ def apply(
 ) -> tuple[list[Finding], list[Suppressed], list[Finding]]:
     """(what remains, what is suppressed, findings about the suppressions themselves).
 
-    `files` are the bytes of every file read that holds `suppression_marks.TRACE`.
+    `files` are the bytes of every file read that holds `intake.TRACE`.
     """
     if not config.ignores or not (files or config.ignored or config.expired):
         return outcome.findings, [], []

@@ -18,17 +18,16 @@ from typing import Any, NamedTuple
 from configaudit.dates import is_date
 from configaudit.parse import Parsed, decode, documents
 from configaudit.parse.tree import Map, Scalar, Seq, get, mapping, place_of
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-TRACE = b'configaudit'
-"""Bytes that stand in every file with a suppression."""
 ANNOTATION = 'configaudit.io/ignore'
 FILE_LINES = 20
-_COMMENT = re.compile(r'(?:#|//|;)[ \t]*configaudit:[ \t]*(ignore[^\r\n]*)')
-_BREAK = re.compile(r'\r\n|\r|\n')
-_FORM = re.compile(r'(ignore|ignore-file)[ \t]*\[([^\]]*)\][ \t]*(.*)')
-_UNTIL = re.compile(r'(?:until|expires)[ \t=:]+(\S+?)(?:[:,;][ \t]*|[ \t]+|$)(.*)', re.DOTALL)
-_LINE = re.compile(r'([^@:]*?)[ \t]*(?:@[ \t]*([\w-]+)(?:\.([\w-]+))?)?[ \t]*(?::[ \t]*(.*))?')
+_COMMENT = regex(r'(?:#|//|;)[ \t]*configaudit:[ \t]*(ignore[^\r\n]*)')
+_BREAK = regex(r'\r\n|\r|\n')
+_FORM = regex(r'(ignore|ignore-file)[ \t]*\[([^\]]*)\][ \t]*(.*)')
+_UNTIL = regex(r'(?:until|expires)[ \t=:]+(\S+?)(?:[:,;][ \t]*|[ \t]+|$)(.*)', re.DOTALL)
+_LINE = regex(r'([^@:]*?)[ \t]*(?:@[ \t]*([\w-]+)(?:\.([\w-]+))?)?[ \t]*(?::[ \t]*(.*))?')
 
 
 class Mark(NamedTuple):

@@ -6,19 +6,20 @@ from typing import Any
 
 from configaudit import units
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
+from configaudit.patterns import regex
 
 _HPA = 'Kubernetes documentation, tasks/run-application/horizontal-pod-autoscale'
 _KEDA = 'KEDA documentation, concepts/scaling-deployments'
 _RESOURCES = ('resource', 'containerresource', 'cpu', 'memory')
-_ENGINE_METRIC = re.compile(r'\b(?:vllm|sglang)[:_][a-z]|\btgi_[a-z]|\bnv_(?:inference|gpu)_|\bDCGM_FI_')
+_ENGINE_METRIC = regex(r'\b(?:vllm|sglang)[:_][a-z]|\btgi_[a-z]|\bnv_(?:inference|gpu)_|\bDCGM_FI_')
 """Metrics that every pod (or GPU) exports for itself."""
-_AGGREGATES = re.compile(
+_AGGREGATES = regex(
     r'\b(?:sum|min|max|avg|group|stddev|stdvar|count|count_values|bottomk|topk|quantile|scalar|vector|absent|histogram_quantile)\s*(?:\(|by\b|without\b)',
     re.IGNORECASE,
 )
 """PromQL operators and functions after which the number of series is no longer one for each pod."""
-_ONE_POD = re.compile(r'[{,]\s*(?:pod|pod_name|instance|gpu|UUID)\s*=\s*"')
-_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
+_ONE_POD = regex(r'[{,]\s*(?:pod|pod_name|instance|gpu|UUID)\s*=\s*"')
+_TEXTS = regex(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 
 
 def target_of(scaler: Component) -> Component:

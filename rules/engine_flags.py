@@ -7,6 +7,7 @@ from typing import Any
 from configaudit.knowledge.flags import Catalogue, Flag, catalogue
 from configaudit.knowledge.vllm import human_integer
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Rule, Severity, Slot, rule
+from configaudit.patterns import regex
 
 from .releases import PRODUCTS, release
 
@@ -16,7 +17,7 @@ KEPT_SHORT = frozenset(('--tp', '--dp', '--pp', '--ep'))
 """Abbreviations that SGLang's own documentation uses."""
 OWN = frozenset(('--help', '-h', '--version', '-v', '--omni'))
 """Options that no table of flags holds: argparse's own, and what a plugin looks for."""
-PLUGIN_FLAGS = re.compile(r'--(omni|stage|vllm-ascend)')
+PLUGIN_FLAGS = regex(r'--(omni|stage|vllm-ascend)')
 
 WORDS = {'gt': 'above', 'ge': 'at least', 'lt': 'below', 'le': 'at most'}
 

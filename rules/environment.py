@@ -4,19 +4,20 @@ import re
 from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
+from configaudit.patterns import regex
 
 from .serving import AS_WRITTEN, is_gateway, object_kind
 
 _DOC = 'Kubernetes API reference, EnvVar.value'
-_WHOLE = re.compile(r'\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))')
-_IN_PATH = re.compile(r'(?:^|:)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[:/]|$)')
-_SUBSTITUTED = re.compile(
+_WHOLE = regex(r'\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))')
+_IN_PATH = regex(r'(?:^|:)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[:/]|$)')
+_SUBSTITUTED = regex(
     r'^[ \t-]*["\']?(?:name|namespace|image|host|hosts|key|claimName|replicas|storageClassName|secretName|hostname|cluster|region|size|app)["\']?:[ \t]*[^\n#$]*\$\{?[A-Za-z_]',
     re.MULTILINE,
 )
 """A document that writes variables where Kubernetes never expands any: a program fills it in before it is applied."""
-_REFERENCE = re.compile(r'(\$+)\(([A-Za-z_][\w.-]*)\)')
-_INJECTED = re.compile(r'.*_SERVICE_(HOST|PORT)(_\w+)?|.*_PORT(_\d+_(TCP|UDP)(_\w+)?)?|LWS_\w+|KUBERNETES_\w+')
+_REFERENCE = regex(r'(\$+)\(([A-Za-z_][\w.-]*)\)')
+_INJECTED = regex(r'.*_SERVICE_(HOST|PORT)(_\w+)?|.*_PORT(_\d+_(TCP|UDP)(_\w+)?)?|LWS_\w+|KUBERNETES_\w+')
 _SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh'))
 
 

@@ -1,16 +1,16 @@
 """Rules for container images: which tag is run."""
 
-import re
 from collections.abc import Iterator
 
 from configaudit.knowledge.images import identify
 from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.patterns import regex
 
 _BUILT = ('ko://', 'kind.local/', 'ko.local/', 'dev.local/')
-_NUMBERED = re.compile(r'\d+\.\d')
+_NUMBERED = regex(r'\d+\.\d')
 """A variant of one release ('cpu-1.7'): only its patches move."""
-_TO_REPLACE = re.compile(r'replace|placeholder|change-?me|^your-|image-?name')
-_CAPITALS = re.compile(r'[A-Z0-9_]+')
+_TO_REPLACE = regex(r'replace|placeholder|change-?me|^your-|image-?name')
+_CAPITALS = regex(r'[A-Z0-9_]+')
 """A name to replace: image references are lower case."""
 _STANDS_FOR_ANOTHER = ('auto', 'controller', 'scratch')
 """`auto` is Istio's, `controller` the name that scaffolding leaves for kustomize."""

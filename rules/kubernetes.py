@@ -1,14 +1,14 @@
 """Rules for Kubernetes objects as such: versions that are gone, keys that stand twice, volumes over programs."""
 
-import re
 from collections.abc import Iterator
 
 from configaudit.knowledge.images import identify
 from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.patterns import regex
 
 _OWN_FOLDERS = (
-    (re.compile(r'(^|/)litellm[^/]*$'), '/app'), (re.compile(r'(^|/)vllm-openai$'), '/vllm-workspace'),
-    (re.compile(r'(^|/)lmsysorg/sglang$'), '/sgl-workspace'), (re.compile(r'(^|/)tritonserver$'), '/opt/tritonserver'),
+    (regex(r'(^|/)litellm[\w-]*(?=[:@]|$)'), '/app'), (regex(r'(^|/)vllm-openai(?=[:@]|$)'), '/vllm-workspace'),
+    (regex(r'(^|/)lmsysorg/sglang(?=[:@]|$)'), '/sgl-workspace'), (regex(r'(^|/)tritonserver(?=[:@]|$)'), '/opt/tritonserver'),
 )  # fmt: skip
 """Images and the folder from which they start their own programs."""
 
@@ -40,8 +40,8 @@ def volume_hides_image_dir(container: Component) -> Iterator[Problem]:
     image = container['image']
     if not image.is_known:
         raise NotApplicable('which image runs is not known')
-    repository = identify(str(image.value or '')).repository
-    folder = next((own for pattern, own in _OWN_FOLDERS if pattern.search(repository)), None)
+    reference = str(image.value or '')
+    folder = next((own for pattern, own in _OWN_FOLDERS if pattern.search(reference)), None)
     mount = container['mounts'].value.get(folder) if folder else None
     if mount is not None and not mount['sub_path']:
-        yield Problem(mount['place'], 'the volume {volume} over {folder} hides what {image} ships there', volume=mount['volume'], folder=folder, image=repository, detail=folder or '')
+        yield Problem(mount['place'], 'the volume {volume} over {folder} hides what {image} ships there', volume=mount['volume'], folder=folder, image=identify(reference).repository, detail=folder or '')

@@ -1,11 +1,11 @@
 """Rules for ports and paths that nobody serves: probes, hooks and Services that point past the server."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from configaudit.knowledge.images import identify
 from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.patterns import regex
 from configaudit.units import HOLE
 
 from .serving import HEALTH, serving_engine
@@ -20,9 +20,9 @@ _WRONG_BY_ENGINE = {
 """Paths that answer 404 in every release."""
 _OWN_PATHS = ('--middleware', '--root-path', '--api-server-module')
 _PROBES = ('readiness', 'liveness', 'startup')
-_LOCAL = re.compile(r'https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d+)')
-_NAME = re.compile(r'(?=.*[a-z])[a-z0-9][a-z0-9-]*')
-_BACKGROUND = re.compile(r'(?<![&>|])&(?![&>])')
+_LOCAL = regex(r'\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d+)')
+_NAME = regex(r'(?=.*[a-z])[a-z0-9][a-z0-9-]*')
+_BACKGROUND = regex(r'(?<![&>|])&(?![&>])')
 
 
 def the_only_server(container: Component) -> Component:
@@ -97,6 +97,9 @@ def _hook(container: Component, engine: Component, port: int) -> Iterator[Proble
     if not hook.is_set or not hook.is_known:
         return
     asked = sorted({int(number) for text in texts(hook.value) for number in _LOCAL.findall(text)})
+    get = hook.value.get('httpGet') if isinstance(hook.value, dict) else None
+    if isinstance(get, dict) and not get.get('host') and str(get.get('port')).isdigit():
+        asked = [int(get['port'])]
     if asked and port not in asked:
         message = 'the preStop hook asks port {number} of the pod, and {engine} listens on {port}'
         yield Problem(hook, message, number=asked[0], engine=engine.kind.name, port=port, see=[('its port', engine['port'])])

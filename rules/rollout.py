@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
+from configaudit.patterns import regex
 
 from .ports import texts
 from .probes import arithmetic, budget
@@ -13,7 +14,7 @@ from .serving import AS_WRITTEN, is_gateway, serving_engine
 
 _DEPLOYMENT = 'Kubernetes documentation, concepts/workloads/controllers/deployment'
 _LIFECYCLE = 'Kubernetes documentation, concepts/workloads/pods/pod-lifecycle, termination of pods'
-_SLEEP = re.compile(r'\bsleep\s+(\d+(?:\.\d+)?)(?![\d.]*[mhd\w])')
+_SLEEP = regex(r'\bsleep\s+(\d+(?:\.\d+)?)(?![\d.]*[mhd\w])')
 
 
 def share(value: Any, of: int, up: bool) -> int:

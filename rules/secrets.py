@@ -5,25 +5,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from configaudit.model import Component, Problem, Setting, rule
+from configaudit.patterns import regex
 from configaudit.redact import is_secret_name, redact
 
-_REFERENCES = re.compile(r'\$\(?\{?[A-Za-z_][^$]*|.*\{\{.*|.*\ufffc.*|%\(.*\)s|@.*', re.DOTALL)
-_NO_SECRET = re.compile(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|set|provided|a-real-key)|unused|dummy\w*|fake\w*|x|-+|false|true|local\w*|ollama|'
+_REFERENCES = regex(r'\$\(?\{?[A-Za-z_][^$]*|.*\{\{.*|.*\ufffc.*|%\(.*\)s|@.*', re.DOTALL)
+_NO_SECRET = regex(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|set|provided|a-real-key)|unused|dummy\w*|fake\w*|x|-+|false|true|local\w*|ollama|'
                         r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|enabled|yes|no|on|off|anonymous|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex(
     r'<.*>|.*(change|replace|fill|insert|put|add|enter)([-_ ]?(me|this|with|in|here|your|it))?([-_ ].*)?|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
     r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
     r'[-_]?\d{0,6}!?|(hf|sk)[-_.]*|\d{1,8}|abc\w{0,6}',
     re.IGNORECASE,
 )
-_MAY_BE_SHAPED = re.compile(r'://[^/\s]*@|hf_|sk-|gh[pousr]_|github_pat|xox|A[KS]IA|nvapi-|glpat-|AIza|eyJ|hooks\.|PRIVATE KEY|(?i:password|pwd|token|key)=')
+_MAY_BE_SHAPED = regex(r'://[^/\s]*@|hf_|sk-|gh[pousr]_|github_pat|xox|A[KS]IA|nvapi-|glpat-|AIza|eyJ|hooks\.|PRIVATE KEY|(?i:password|pwd|token|key)=')
 """A cheap look before the exact one."""
-_STRONG = re.compile(r'pass(word|wd|phrase|code)|pwd|secret|token|(api|access|private|master|signing|encryption|account|shared|license)[-_]?key|requirepass|salt', re.IGNORECASE)
-_ABOUT = re.compile(r'[-_](image|host|port|addr(ess)?|server|service|endpoint|domain|issuer|audience|version|prefix|scopes?|groups?|users?|role|realm|store|backend|location|lifetime|age|cert|cluster_token|manager|format|source|key_id|pattern|regex|policy|rule|length|image_tag)$', re.IGNORECASE)
+_STRONG = regex(r'pass(word|wd|phrase|code)|pwd|secret|token|(api|access|private|master|signing|encryption|account|shared|license)[-_]?key|requirepass|salt', re.IGNORECASE)
+_ABOUT = regex(r'[-_](image|host|port|addr(ess)?|server|service|endpoint|domain|issuer|audience|version|prefix|scopes?|groups?|users?|role|realm|store|backend|location|lifetime|age|cert|cluster_token|manager|format|source|key_id|pattern|regex|policy|rule|length|image_tag)$', re.IGNORECASE)
 """Ends of names that only say something about a credential."""
 _LONGEST = 4096
-_URL_PASSWORD = re.compile(r'://[^\s/:@]*:([^\s@]+)@')
-_OBJECT_NAME = re.compile(r'[a-z]+([-.][a-z0-9]+)+')
+_URL_PASSWORD = regex(r'://[^\s/:@]*:([^\s@]+)@')
+_OBJECT_NAME = regex(r'[a-z]+([-.][a-z0-9]+)+')
 _OPTIONS = ('--api-key', '--hf-token', '--hf-overrides-token')
 
 

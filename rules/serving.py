@@ -5,6 +5,7 @@ import re
 from configaudit.knowledge.images import identify
 from configaudit.knowledge.models import weight_bytes
 from configaudit.model import Component, NotApplicable
+from configaudit.patterns import regex
 
 AS_WRITTEN = frozenset((
     'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'LeaderWorkerSet', 'Rollout', 'CloneSet',
@@ -12,8 +13,10 @@ AS_WRITTEN = frozenset((
 """Kinds whose pod spec runs as it stands; operators of other kinds add probes, volumes and lifetimes of their own."""
 HEALTH = {'vllm': '/health', 'sglang': '/health', 'tgi': '/health', 'triton': '/v2/health/ready'}
 """Where each engine answers that it can serve."""
-_GATEWAYS = re.compile(
-    r'(^|/)(litellm[^/]*|portkey-?[^/]*gateway|one-api|new-api|bifrost|open-webui|lmstack-router|vllm-router|[^/]*semantic-router|sgl-router|llm-gateway)$'
+_GATEWAYS = regex(
+    r'(?:^|/)(?:litellm[\w-]*|portkey-?[\w-]*gateway|one-api|new-api|bifrost|open-webui|lmstack-router|vllm-router|[\w-]*semantic-router'
+    r'|sgl-router|llm-gateway)(?=[:@]|$)',
+    re.IGNORECASE,
 )
 """Images of programs that pass requests on to inference servers."""
 _UPSTREAM = ('vllm/vllm-openai', 'lmsysorg/sglang', 'huggingface/text-generation-inference')
@@ -60,7 +63,7 @@ def serving_engine(container: Component) -> Component:
 def is_gateway(container: Component) -> bool:
     """Whether the image is a known gateway in front of inference servers."""
     image = container['image']
-    return image.is_known and bool(_GATEWAYS.search(identify(str(image.known_value or '')).repository.lower()))
+    return image.is_known and _GATEWAYS.search(str(image.known_value or '')) is not None
 
 
 def hub_model(engine: Component) -> str:

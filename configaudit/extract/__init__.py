@@ -37,11 +37,22 @@ FORMATS: dict[str, str] = {
 }
 """Format -> the module whose `read(document)` reads it."""
 
-ENGINES: tuple[str, ...] = ('vllm', 'sglang', 'tgi', 'triton')
-"""Modules of `extract.engines`, each with `MARKERS`, `find(invocation)` and `read(...)`."""
+ENGINES: dict[str, tuple[str, ...]] = {
+    'vllm': ('vllm', '--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens'),
+    'sglang': ('sglang',),
+    'tgi': ('text-generation', 'tgi', 'MAX_TOTAL_TOKENS'),
+    'triton': ('tritonserver',),
+}
+"""Modules of `extract.engines` with `read(invocation, stores, context)`, and the words that make it worth asking one."""
 
-PROCESSES: tuple[str, ...] = ('golang', 'pools', 'database', 'grpc', 'host_commands')
-"""Modules of `extract.services` that read every process: each has `MARKERS` and `read_process(...)`."""
+PROCESSES: dict[str, tuple[str, ...]] = {
+    'golang': ('GOMAXPROCS', 'GOMEMLIMIT', 'GOGC', 'java', 'JAVA', 'JDK', '-Xm', '-XX', 'NODE_OPTIONS', 'max-old-space'),
+    'pools': ('DB', 'DATA', 'SQL', 'PG', 'POSTGRES', 'POOL', 'DSN', 'UR', 'Connection', 'SPRING', 'litellm'),
+    'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona'),
+    'grpc': ('GRPC_', 'grpc.'),
+    'host_commands': ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/'),
+}
+"""Modules of `extract.services` with `read_process(process, invocations, stores)`, and the words that make it worth asking."""
 
 
 def read_document(document: Document, root: Any, duplicates: tuple[Any, ...], partial: str) -> Reading | None:
@@ -75,24 +86,24 @@ def finish(reading: Reading, context: Context) -> list[Component]:
     """Stage two: engines and services of every process, now that every ConfigMap and env file is known."""
     stores = Stores(reading.data)
     components = list(reading.components)
-    readers = {
-        'engines': [import_module('configaudit.extract.engines.' + name) for name in ENGINES],
-        'services': [import_module('configaudit.extract.services.' + name) for name in PROCESSES],
-    }
     for process in reading.processes:
         if process.settle is not None:
             process = process.settle(process, stores)
         haystack = _haystack(process)
-        engines = [module for module in readers['engines'] if any(marker in haystack for marker in module.MARKERS)]
-        services = [module for module in readers['services'] if any(marker in haystack for marker in module.MARKERS)]
+        engines = [name for name, markers in ENGINES.items() if any(marker in haystack for marker in markers)]
+        services = [name for name, markers in PROCESSES.items() if any(marker in haystack for marker in markers)]
+        if stores.has_modules and 'golang' not in services:
+            services.append('golang')
+        if (process.imported or process.files) and 'pools' not in services:
+            services.append('pools')
         if not engines and not services:
             continue
         found = invocations(process, stores)
-        for engine in engines:
-            read = (engine.read(invocation, stores, context) for invocation in found)
+        for name in engines:
+            read = (_call('engines.' + name, 'read', invocation, stores, context) for invocation in found)
             components.extend(component for component in read if component is not None)
-        for service in services:
-            components.extend(service.read_process(process, found, stores))
+        for name in services:
+            components.extend(_call('services.' + name, 'read_process', process, found, stores))
     return components
 
 

@@ -2,13 +2,15 @@
 
 import os.path
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from configaudit.extract.environment import Stores, environment_of, expand, unseen_imports
 from configaudit.extract.process import Process
 from configaudit.extract.words import Word
-from configaudit.parse.shell_token import Token
 from configaudit.places import Place
+
+if TYPE_CHECKING:  # most runs meet no script
+    from configaudit.parse.shell_token import Token
 
 _SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh', 'ksh'))
 _WRAPPERS: dict[str, tuple[str, ...]] = {
@@ -84,7 +86,7 @@ def _script(process: Process, word: Word, environment: Mapping[str, Word], varia
 
     placed: dict[int, tuple[Token, Word]] = {}
 
-    def at(token: Token) -> Word:
+    def at(token: 'Token') -> Word:
         if id(token) not in placed:
             placed[id(token)] = token, word_at(token, word, environment)
         return placed[id(token)][1]
@@ -100,7 +102,7 @@ def _script(process: Process, word: Word, environment: Mapping[str, Word], varia
             )
 
 
-def word_at(token: Token, script: Word, environment: Mapping[str, Word]) -> Word:
+def word_at(token: 'Token', script: Word, environment: Mapping[str, Word]) -> Word:
     """A shell token as a word placed in the script's document."""
     place = Place(script.place.document, script.place.start + token.start, script.place.start + token.end)
     text = script.value[token.start : token.end].strip('"\'').removeprefix('${').removeprefix('$').rstrip('}')

@@ -20,6 +20,8 @@ class Stores:
         self._by_name: dict[tuple[str, str], list[Data]] = {}
         for item in data:
             self._by_name.setdefault((item.kind, item.name), []).append(item)
+        self.has_modules = any(kind == 'go.mod' for kind, _ in self._by_name)
+        """Whether a go.mod was read: any process may be built from it."""
 
     def find(self, kind: str, scope: str, name: str) -> Data | None:
         """The one store of that name in the scope; an unwritten namespace matches any single one."""

@@ -16,7 +16,6 @@ from configaudit.parse.tree import Map, Scalar, Seq, items, mapping, maps, text
 from configaudit.parse.yaml import SyntaxProblem, parse
 from configaudit.places import Document
 
-NAMES = ('kustomization.yaml', 'kustomization.yml', 'Kustomization')
 PATCH = 'a kustomize patch'
 MAX_CHAIN = 10
 _MERGE_KEYS = {
@@ -104,7 +103,7 @@ class Kustomize:
 
     def concerns(self, path: str) -> bool:
         """Whether a file is a kustomization, a patch or a resource of one."""
-        return os.path.basename(path) in NAMES or path in self._patch_files or path in self._deployments()
+        return path.endswith(('kustomization.yaml', 'kustomization.yml', 'Kustomization')) or path in self._patch_files or path in self._deployments()
 
     def _deployments(self) -> dict[str, list[tuple[_Overlay, ...]]]:
         """File -> the chains of kustomizations that deploy it, innermost first; inner ones only where nobody uses them."""

@@ -1,15 +1,16 @@
 """Text from files made harmless: what a terminal, a log or a parser would obey is shown as an escape."""
 
-import re
+
+from configaudit.patterns import regex
 
 _UNSAFE = (
     '\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164'
     '\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U000e0000-\U000e0fff'
 )
 """Controls, lone surrogates, and what has no width or turns the reading direction (Unicode: Cc, Cf, Cs, default ignorable)."""
-UNSAFE = re.compile(f'[{_UNSAFE}]')
-_NOT_JSON = re.compile(f'[{_UNSAFE}]'.replace('\x00-\x1f', ''))
-_COMMAND = re.compile(r'##(?=(?:vso)?\[)')
+UNSAFE = regex(f'[{_UNSAFE}]')
+_NOT_JSON = regex(f'[{_UNSAFE}]'.replace('\x00-\x1f', ''))
+_COMMAND = regex(r'##(?=(?:vso)?\[)')
 _NAMES = {'\n': '\\n', '\r': '\\r', '\t': '\\t'}
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from configaudit.patterns import regex
 from configaudit.places import Place, locate, source_line
 from configaudit.redact import LONGEST, MASK, line_spans
 from configaudit.report.escape import UNSAFE, shown
@@ -10,7 +11,7 @@ from configaudit.report.escape import UNSAFE, shown
 TAB = '    '
 _NEAR = 20_000
 """Bytes on either side in which the neighbours of a line are looked for."""
-_SECRET_OBJECT = re.compile(rb'^kind:\s*["\']?Secret["\']?\s*$', re.MULTILINE)
+_SECRET_OBJECT = regex(rb'^kind:\s*["\']?Secret["\']?\s*$', re.MULTILINE)
 
 
 class Excerpt(NamedTuple):

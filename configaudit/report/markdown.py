@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from configaudit.patterns import regex
 from configaudit.report import Options
 from configaudit.report.document import errors, findings, locator, summary
 from configaudit.report.escape import visible
 from configaudit.report.wording import headline
 from configaudit.result import Result
 
-_MARKUP = re.compile(r'[\\`*\[\]<>#|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.', re.IGNORECASE)
+_MARKUP = regex(r'[\\`*\[\]<>#|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.', re.IGNORECASE)
 """Emphasis, code, links, HTML, entities, mathematics, table cells, and what turns bare addresses into links."""
-_MENTION = re.compile(r'@(?=\w)')
+_MENTION = regex(r'@(?=\w)')
 
 
 def render(result: Result, options: Options) -> str:

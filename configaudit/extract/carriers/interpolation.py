@@ -3,19 +3,19 @@
 Sources: Compose file reference, "Interpolation"; compose-go, template and mattn/go-shellwords.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
 from configaudit.extract.words import Word
+from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment
 from configaudit.units import HOLE
 
 Variables = Mapping[str, Word]
 Run = tuple[int, int]
 
-_VARIABLE = re.compile(r'\$(?:\$|\{([A-Za-z_]\w*)(:?[-?+])?|([A-Za-z_]\w*))')
+_VARIABLE = regex(r'\$(?:\$|\{([A-Za-z_]\w*)(:?[-?+])?|([A-Za-z_]\w*))')
 _MAX_DEPTH = 20
 
 

@@ -1,6 +1,5 @@
 """Shell scripts: the servers that their commands start, directly or in containers, and what they set on the host."""
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -13,9 +12,10 @@ from configaudit.extract.words import Word
 from configaudit.knowledge.carrier_kinds import COMMAND, starts_engine
 from configaudit.model import Component, Peers, Setting
 from configaudit.parse.shell import Command, commands
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-_MARKERS = re.compile(
+_MARKERS = regex(
     r'vllm|sglang|text-(?:generation|embeddings)-|tritonserver|trtllm|llama-server|torchserve|tensorflow_model_server'
     r'|lmdeploy|ollama|\b(?:docker|podman|nerdctl)\b'
 )

@@ -4,7 +4,6 @@ Source: systemd.unit(5), systemd.service(5), systemd.exec(5), systemd-system.con
 """
 
 import math
-import re
 from collections.abc import Iterator
 from functools import partial as bind
 from typing import NamedTuple
@@ -20,11 +19,12 @@ from configaudit.model import Component, Setting, Slot
 from configaudit.parse.entries import Entry, File
 from configaudit.parse.systemd import assigned, environment, split_command
 from configaudit.parse.systemd import read as parse
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
 _FREE_TEXT = frozenset(('Description', 'Documentation'))
-_COMMENT = re.compile(r'[ \t]+#')
+_COMMENT = regex(r'[ \t]+#')
 _KEYS = {
     'LimitNOFILE': 'nofile', 'TasksMax': 'tasks_max', 'Restart': 'restart', 'Type': 'type', 'User': 'user',
     'TimeoutStopSec': 'stop_timeout_s', 'TimeoutSec': 'stop_timeout_s',

@@ -1,6 +1,5 @@
 """What every engine's reader does alike: settings that all engines have, the component, its neighbours."""
 
-import re
 from collections.abc import Mapping
 
 from configaudit.context import Context
@@ -9,8 +8,9 @@ from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.launch import Launch
 from configaudit.extract.engines.version import Release, engine_gpu
 from configaudit.model import Component, Kind, Peers, Setting
+from configaudit.patterns import regex
 
-_MANY_NODES = re.compile(r'\bray start\b|RAY_START_CMD|multi-node-serving|ray[_-]cluster[_-]size|RAY_ADDRESS|ray symmetric-run|\brun_cluster\.sh\b')
+_MANY_NODES = regex(r'\bray start\b|RAY_START_CMD|multi-node-serving|ray[_-]cluster[_-]size|RAY_ADDRESS|ray symmetric-run|\brun_cluster\.sh\b')
 """Words of a process that joins a Ray cluster before the engine starts."""
 
 

@@ -1,17 +1,17 @@
 """How an inference server is started: recognising the program behind any spelling of its command line."""
 
 import os.path
-import re
 from typing import NamedTuple
 
 from configaudit.extract.commands import Invocation
 from configaudit.extract.words import Word
 from configaudit.knowledge.images import Image, identify
+from configaudit.patterns import regex
 from configaudit.places import Place
 from configaudit.units import HOLE
 
-_PLACEHOLDER = re.compile(r'\{\{.*?\}\}')
-_JOINED = re.compile(r'--?[A-Za-z][\w.-]*(\s+\S|=\S+\s+--[a-z])')
+_PLACEHOLDER = regex(r'\{\{.*?\}\}')
+_JOINED = regex(r'--?[A-Za-z][\w.-]*(\s+\S|=\S+\s+--[a-z])')
 
 
 class Launch(NamedTuple):

@@ -15,8 +15,6 @@ from configaudit.knowledge.flags import catalogue
 from configaudit.knowledge.versions import Version
 from configaudit.model import Component, Setting
 
-MARKERS = ('sglang',)
-
 
 def find(invocation: Invocation) -> Launch | None:
     """How this command line starts SGLang, or None."""

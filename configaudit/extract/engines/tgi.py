@@ -11,7 +11,6 @@ from configaudit.extract.environment import Stores
 from configaudit.knowledge.engine_kinds import TGI, TGI_SOURCE
 from configaudit.model import Component, Setting
 
-MARKERS = ('text-generation', 'tgi', 'MAX_TOTAL_TOKENS')
 _SWITCHES = ('--trust-remote-code', '--json-output', '--disable-custom-kernels', '--enable-cuda-graphs', '--env')
 
 

@@ -11,8 +11,6 @@ from configaudit.extract.environment import Stores
 from configaudit.knowledge.engine_kinds import TRITON, TRITON_SOURCE
 from configaudit.model import Component, Setting
 
-MARKERS = ('tritonserver',)
-
 
 def find(invocation: Invocation) -> Launch | None:
     """How this command line starts Triton, or None. The image starts nothing by itself."""

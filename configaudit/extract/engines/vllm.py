@@ -25,7 +25,6 @@ from configaudit.units import HOLE
 
 _OWN_FLAGS = ('--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens')
 """Flags of no other server: they tell vLLM where a template hides the image."""
-MARKERS = ('vllm', *_OWN_FLAGS)
 _MODULES = ('vllm.entrypoints.openai.api_server', 'vllm.entrypoints.api_server', 'vllm.entrypoints.openai.rpc', 'vllm.scripts', 'vllm.entrypoints.cli')
 
 

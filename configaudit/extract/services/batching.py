@@ -1,6 +1,5 @@
 """Batchers of serving frameworks: Triton, TorchServe, TensorFlow Serving, KServe, Ray Serve, BentoML."""
 
-import re
 from collections.abc import Callable, Iterator
 
 from configaudit import units
@@ -13,10 +12,11 @@ from configaudit.parse import pbtxt
 from configaudit.parse.dotenv import read_properties
 from configaudit.parse.tree import Map, get, key_place, mapping, maps, text
 from configaudit.parse.yaml import SyntaxProblem, parse
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
-_CONTINUED = re.compile(r'\\(\r?\n)')
+_CONTINUED = regex(r'\\(\r?\n)')
 _JSON_KEYS = ('models', 'model_snapshot')
 
 

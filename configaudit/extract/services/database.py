@@ -19,12 +19,12 @@ from configaudit.model import Component, Peers, Setting, Slot
 from configaudit.parse.entries import Entry
 from configaudit.parse.ini import read_ini, read_postgresql
 from configaudit.parse.tree import Map, get, key_place, mapping, text
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-MARKERS = ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona')
-_SERVER_IMAGE = re.compile(r'(?:^|/)(postgres|postgresql|postgis|pgvector|timescaledb|timescaledb-ha|mysql|mysql-server|mariadb|percona|percona-server)$')
+_SERVER_IMAGE = regex(r'(?:^|/)(postgres|postgresql|postgis|pgvector|timescaledb|timescaledb-ha|mysql|mysql-server|mariadb|percona|percona-server)$')
 _PROGRAMS = {'postgres': 'postgres', 'mysqld': 'mysql', 'mysqld_safe': 'mysql', 'mariadbd': 'mysql'}
-_ENTRY = re.compile(r'(?:docker-entrypoint\.sh|entrypoint\.sh|run\.sh)$')
+_ENTRY = regex(r'(?:docker-entrypoint\.sh|entrypoint\.sh|run\.sh)$')
 _ENVIRONMENT = {'POSTGRESQL_MAX_CONNECTIONS': 'postgres', 'POSTGRES_MAX_CONNECTIONS': 'postgres', 'MYSQL_MAX_CONNECTIONS': 'mysql'}
 _KEYS = {
     'postgres': {'maxconnections': ('max_connections', 'count'), 'superuserreservedconnections': ('reserved', 'count')},

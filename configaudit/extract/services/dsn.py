@@ -5,17 +5,18 @@ from typing import NamedTuple
 
 from configaudit.extract.words import Word
 from configaudit.knowledge.pool_libraries import squash
+from configaudit.patterns import regex
 from configaudit.units import HOLE
 
 _PRODUCTS = {
     'postgres': 'postgres', 'postgresql': 'postgres', 'ecto': 'postgres', 'mysql': 'mysql', 'mysql2': 'mysql', 'mariadb': 'mysql',
     'sqlserver': 'mssql', 'mssql': 'mssql', 'trilogy': 'mysql',
 }  # fmt: skip
-_SCHEME = re.compile(r'(jdbc:)?([a-z0-9]+)(?:\+([a-z0-9_]+))?:(?:[a-z]+:)*//', re.IGNORECASE)
-_VARIABLE = re.compile(r'\$\{[^{}]*\}|\$\([^()]*\)|%\w')
-_DEFAULT = re.compile(r'\$\{[^:{}]+:([^{}]+)\}(?=[:/?]|$)')
-_ADO = re.compile(r'(?:^|;)\s*(host|server|data source|address|addr)\s*=\s*(?:tcp:)?([^;,:\\]*)', re.IGNORECASE)
-_ADO_USER = re.compile(r'(?:^|;)\s*(?:user id|uid|username|user|integrated security|trusted_connection|database|initial catalog)\s*=', re.IGNORECASE)
+_SCHEME = regex(r'(jdbc:)?([a-z0-9]+)(?:\+([a-z0-9_]+))?:(?:[a-z]+:)*//', re.IGNORECASE)
+_VARIABLE = regex(r'\$\{[^{}]*\}|\$\([^()]*\)|%\w')
+_DEFAULT = regex(r'\$\{[^:{}]+:([^{}]+)\}(?=[:/?]|$)')
+_ADO = regex(r'(?:^|;)\s*(host|server|data source|address|addr)\s*=\s*(?:tcp:)?([^;,:\\]*)', re.IGNORECASE)
+_ADO_USER = regex(r'(?:^|;)\s*(?:user id|uid|username|user|integrated security|trusted_connection|database|initial catalog)\s*=', re.IGNORECASE)
 
 
 class Dsn(NamedTuple):

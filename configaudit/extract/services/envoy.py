@@ -1,7 +1,6 @@
 """Envoy's static configuration: its clusters, and which of them must speak gRPC. Source: Envoy v3 API, Cluster."""
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +11,10 @@ from configaudit.extract.words import is_open, word_of
 from configaudit.knowledge.proxy_kinds import UPSTREAM
 from configaudit.model import Component, Setting, Slot
 from configaudit.parse.tree import Map, Seq, get, items, key_place, mapping, maps, place_of, text
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-OPTIONS = re.compile(r'envoy\.extensions\.upstreams\.http\.v3\.HttpProtocolOptions$')
+OPTIONS = regex(r'envoy\.extensions\.upstreams\.http\.v3\.HttpProtocolOptions$')
 _DEPTH = 60
 
 

@@ -13,11 +13,11 @@ from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import GO_RUNTIME
 from configaudit.model import Component, Peers, Setting, Slot
 from configaudit.parse.gomod import read as read_gomod
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-MARKERS = ('',)
 _NAMES = ('GOMAXPROCS', 'GOMEMLIMIT', 'GOGC')
-_GO_MEMORY = re.compile(r'(\d+)(B|KiB|MiB|GiB|TiB)$')
+_GO_MEMORY = regex(r'(\d+)(B|KiB|MiB|GiB|TiB)$')
 _SCALE = {'B': 1, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30, 'TiB': 2**40}
 _AUTOMAXPROCS = 'go.uber.org/automaxprocs'
 

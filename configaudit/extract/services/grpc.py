@@ -1,6 +1,5 @@
 """gRPC clients and servers where configuration describes them: Spring gRPC, and environment that no gRPC library reads."""
 
-import re
 from collections.abc import Iterator
 
 from configaudit.extract.commands import Invocation
@@ -13,10 +12,10 @@ from configaudit.knowledge.pool_libraries import squash
 from configaudit.knowledge.service_kinds import GRPC_CLIENT, GRPC_ENVIRONMENT, GRPC_SERVER
 from configaudit.model import Component, Kind, Peers, Setting
 from configaudit.parse.tree import Map
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-MARKERS = ('GRPC_', 'grpc.')
-_UNREAD = re.compile(
+_UNREAD = regex(
     r'^(?:GRPC_ARG_\w+|GRPC_KEEPALIVE_(?:TIME|TIMEOUT)_MS|GRPC_KEEPALIVE_PERMIT_WITHOUT_CALLS|GRPC_HTTP2_(?:MAX_PINGS_WITHOUT_DATA|'
     r'MIN_(?:RECV_|SENT_)?PING_INTERVAL_WITHOUT_DATA_MS|MAX_PING_STRIKES)|grpc\.(?:keepalive|http2)[\w.]+)$'
 )

@@ -1,6 +1,5 @@
 """Heaps that a runtime manages itself, set apart from the container's limit: the JVM's -Xmx, Node's old space."""
 
-import re
 from collections.abc import Iterator
 
 from configaudit.extract.commands import Invocation
@@ -9,10 +8,11 @@ from configaudit.extract.process import Process
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HEAP
 from configaudit.model import Component, Peers, Setting, Slot
+from configaudit.patterns import regex
 
 _JAVA = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', 'JAVA_OPTS', 'JVM_OPTS', '_JAVA_OPTIONS', 'ES_JAVA_OPTS', 'KAFKA_HEAP_OPTS', 'CATALINA_OPTS')
-_XMX = re.compile(r'(?:^|\s)-Xmx(\d+)([kKmMgGtT]?)(?=\s|$)')
-_OLD_SPACE = re.compile(r'(?:^|\s)--max[-_]old[-_]space[-_]size=(\d+)(?=\s|$)')
+_XMX = regex(r'(?:^|\s)-Xmx(\d+)([kKmMgGtT]?)(?=\s|$)')
+_OLD_SPACE = regex(r'(?:^|\s)--max[-_]old[-_]space[-_]size=(\d+)(?=\s|$)')
 
 
 def heaps(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:

@@ -14,18 +14,19 @@ from configaudit.extract.words import Word
 from configaudit.model import Component, Slot
 from configaudit.parse.formats import format_of
 from configaudit.parse.shell import commands
+from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment
 
-MARKERS = ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/')
+_WORTH = ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/')
 _READERS = {'sysctl': 'sysctl', 'limits': 'limits', 'udev': 'udev'}
-_WRITE = re.compile(
+_WRITE = regex(
     r"""\becho\s+(?:-[ne]+\s+)?(?P<quote>["']?)(?P<value>[\w-]+(?:[ \t]+\w+)*?)(?P=quote)\s*"""
     r"""(?:>>?|\|\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*(?P<path>/(?:proc/sys|sys/block)/[\w./*?\[\]-]+)"""
 )
-_BLOCK = re.compile(r'/sys/block/(?P<device>[^/]+)/queue/scheduler$')
+_BLOCK = regex(r'/sys/block/(?P<device>[^/]+)/queue/scheduler$')
 _TARGET = r"""(?:>>?|\btee(?:\s+-a)?)\s*["']?(?P<path>/etc/(?:sysctl|security/limits|udev/rules)\.[\w./@-]+)"""
-_LINE = re.compile(r"""\becho\s+(?P<quote>["'])(?P<body>[^"'\n]+)(?P=quote)[^\n;&>]*""" + _TARGET)
-_HEREDOC = re.compile(
+_LINE = regex(r"""\becho\s+(?P<quote>["'])(?P<body>[^"'\n]+)(?P=quote)[^\n;&>]*""" + _TARGET)
+_HEREDOC = regex(
     r"""^[^\n#]*(?:<<-?\s*["']?(?P<end>\w+)["']?[^\n]*?)?""" + _TARGET +
     r"""[^\n<]*(?:<<-?\s*["']?(?P<late>\w+)["']?[^\n]*)?\n(?P<body>.*?)^[ \t]*(?(end)(?P=end)|(?P=late))[ \t]*$""",
     re.MULTILINE | re.DOTALL,
@@ -46,7 +47,7 @@ def read_script(document: Document) -> Reading:
     """What a script, read as a whole, sets on its host: its commands, and the files that it writes."""
     reading = nothing()
     text = document.text
-    if not any(marker in text for marker in MARKERS):
+    if not any(word in text for word in _WORTH):
         return reading
     script = Word(text, Place(document, 0, len(text)))
     owner, node = document.path.rpartition('/')[2], is_node(document)

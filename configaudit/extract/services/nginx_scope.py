@@ -1,17 +1,17 @@
 """Blocks of nginx.conf around a directive: which value holds there, and what an `include` may change."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from configaudit import units
 from configaudit.model import Setting, Slot
 from configaudit.parse.nginx import Directive
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
 _PASSES = ('proxy_pass', 'grpc_pass')
-_HARMLESS = re.compile(r'(?:^|/)(?:mime\.types|(?:fastcgi|uwsgi|scgi)_params|[\w.-]*(?:ssl|tls|cert|gzip|types)[\w.-]*)$')
+_HARMLESS = regex(r'(?:^|/)(?:mime\.types|(?:fastcgi|uwsgi|scgi)_params|[\w.-]*(?:ssl|tls|cert|gzip|types)[\w.-]*)$')
 OUTER = ('http', 'main')
 """Levels whose includes bring servers, not settings."""
 

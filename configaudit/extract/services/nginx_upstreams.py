@@ -7,10 +7,11 @@ from configaudit.extract.services.nginx_scope import OUTER, Level, Pass, blocks,
 from configaudit.knowledge.proxy_kinds import ROUTE, UPSTREAM
 from configaudit.model import Component, Peers, Setting, Slot
 from configaudit.parse.nginx import Directive
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
-_URL = re.compile(r'(https?|grpcs?)://([^/:]+|\[[^\]]*\])(?::([^/]+))?(/.*)?$')
+_URL = regex(r'(https?|grpcs?)://([^/:]+|\[[^\]]*\])(?::([^/]+))?(/.*)?$')
 _ROUTE_DIRECTIVES = {
     'protocol_http': ('proxy_http_version', 'text'), 'read_timeout_s': ('proxy_read_timeout', 's'),
     'send_timeout_s': ('proxy_send_timeout', 's'), 'connect_timeout_s': ('proxy_connect_timeout', 's'), 'buffering': ('proxy_buffering', 'bool'),

@@ -1,6 +1,5 @@
 """Pools that a process's environment describes: database URLs, pool sizes by name, Spring's relaxed names."""
 
-import re
 from collections.abc import Iterable, Mapping
 
 from configaudit.extract.commands import Invocation
@@ -11,16 +10,17 @@ from configaudit.extract.services.pool_files import spring_drafts
 from configaudit.extract.words import Word
 from configaudit.knowledge.pool_libraries import ENVIRONMENT
 from configaudit.model import Setting
+from configaudit.patterns import regex
 
-_URL_NAME = re.compile(
+_URL_NAME = regex(
     r'^(?:[A-Z0-9]+_)*?(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|SQLALCHEMY_DATABASE|SQLALCHEMY)_?(?:URL|URI|DSN|CONNECTION_STRING)$'
 )
-_OTHER_URLS = re.compile(r'SHADOW|DIRECT|MIGRAT|TEST|REPLICA_LAG|BACKUP|ADMIN|EXPORTER|DATA_SOURCE_NAME')
-_NO_POOL = re.compile(
+_OTHER_URLS = regex(r'SHADOW|DIRECT|MIGRAT|TEST|REPLICA_LAG|BACKUP|ADMIN|EXPORTER|DATA_SOURCE_NAME')
+_NO_POOL = regex(
     r'(?:exporter|migrat|flyway|liquibase|pgadmin|phpmyadmin|adminer|backup|dump|wait-for|busybox|alpine|psql|pgbouncer|pgcat|odyssey|'
     r'proxysql|debezium|sql-tools|/postgres(?:ql)?$|/mysql$|/mariadb$)'
 )
-_SPRING = re.compile(r'^SPRING_DATASOURCE_(?:([A-Z0-9]+)_)??(?:(HIKARI|DRUID|TOMCAT|DBCP2)_)?(\w+)$')
+_SPRING = regex(r'^SPRING_DATASOURCE_(?:([A-Z0-9]+)_)??(?:(HIKARI|DRUID|TOMCAT|DBCP2)_)?(\w+)$')
 _HOST_NAMES = ('DB_HOST', 'DATABASE_HOST', 'POSTGRES_HOST', 'POSTGRESQL_HOST', 'PGHOST', 'MYSQL_HOST', 'MARIADB_HOST', 'DB_HOSTNAME', 'DB_ADDR')
 
 

@@ -1,7 +1,6 @@
 """Connection pools of every process and of application configuration files."""
 
 import os.path
-import re
 from collections.abc import Iterator
 
 from configaudit.extract.commands import Invocation
@@ -16,10 +15,10 @@ from configaudit.model import Component, Peers, Setting
 from configaudit.parse.dotenv import read_properties
 from configaudit.parse.tree import Map, get
 from configaudit.parse.yaml import SyntaxProblem, parse
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-MARKERS = ('',)
-_PROFILE = re.compile(r'^(?:application|bootstrap)-\w+\.(?:ya?ml|properties)$')
+_PROFILE = regex(r'^(?:application|bootstrap)-\w+\.(?:ya?ml|properties)$')
 _WORTH = ('datasource', 'pool', 'maxOpen', 'max_open', 'maxConns', 'ConnectionStrings')
 
 

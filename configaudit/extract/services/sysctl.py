@@ -10,13 +10,14 @@ from configaudit.extract.process import Reading
 from configaudit.knowledge.host_kinds import SYSCTL
 from configaudit.model import Component, Peers, Setting, Slot
 from configaudit.parse import sysctl
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-_NODE = re.compile(
+_NODE = regex(
     r'kube|k8s|containerd|cri-?o\b|bottlerocket|openshift|calico|cilium|flannel|bridge-nf-call|\b(?:eks|gke|aks|k3s|rke2?)\b',
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r'\s+[#;].*')
+_COMMENT = regex(r'\s+[#;].*')
 _OPEN = ('{{', '{%', '${', '<%', '@@')
 
 

@@ -1,15 +1,15 @@
 """Words of service configuration as settings: converted, placed, and honest about what is not known."""
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from configaudit import units
 from configaudit.extract.words import Word
 from configaudit.model import Setting, Slot
+from configaudit.patterns import regex
 
-_PLACEHOLDER = re.compile(r'\$\{([^:{}]+)(?::([^{}]*))?\}$')
+_PLACEHOLDER = regex(r'\$\{([^:{}]+)(?::([^{}]*))?\}$')
 
 
 def _milliseconds(text: str) -> float | None:

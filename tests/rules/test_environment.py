@@ -1,0 +1,50 @@
+"""What Kubernetes expands in environment variables."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .workloads import container, deployment
+
+Audit = Callable[..., list[str]]
+
+
+def env(*pairs: tuple[str, str]) -> dict[str, Any]:
+    return {'env': [{'name': name, 'value': value} for name, value in pairs]}
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'count'),
+    [
+        ('A', '$HOME', 1), ('A', '${HOME}', 1), ('A', '$(HOME)', 0), ('A', '$$HOME', 0), ('A', 'cost: $5', 0), ('A', '^a$', 0),
+        ('PATH', '/opt/bin:$PATH', 1), ('LD_LIBRARY_PATH', '${LD_LIBRARY_PATH}:/x', 1), ('URL', 'jdbc:postgresql://${HOST}/db', 0),
+        ('SCRIPT', 'echo $HOME', 0),
+    ],
+)  # fmt: skip
+def test_shell_syntax(found: Audit, name: str, value: str, count: int) -> None:
+    assert len(found({'d.yaml': deployment(container(**env((name, value))))}, 'env-shell-syntax')) == count
+
+
+def test_a_file_that_envsubst_fills_in(found: Audit) -> None:
+    text = deployment(container(**env(('HF_TOKEN', '${HF_TOKEN}')))).replace('name: chat', 'name: ${NAME}', 1)
+    assert found({'d.yaml': text}, 'env-shell-syntax') == []
+
+
+@pytest.mark.parametrize(
+    ('variables', 'more', 'count'),
+    [
+        ([('B', '/b'), ('A', '$(B)/a')], {}, 0),
+        ([('A', '$(B)/a'), ('B', '/b')], {}, 1),
+        ([('A', '$(B)/a')], {}, 1),
+        ([('A', '$(CHAT_SERVICE_HOST)')], {}, 0),
+        ([('A', '$$(B)')], {}, 0),
+        ([('A', '$(B)')], {'envFrom': [{'configMapRef': {'name': 'shared'}}]}, 0),
+        ([], {'args': ['--model=$(MODEL)']}, 1),
+        ([], {'command': ['sh', '-c'], 'args': ['vllm serve $(MODEL)']}, 0),
+        ([('A', '$(B)')], {'image': 'nginx:1.29.1', 'args': None}, 0),
+    ],
+)
+def test_undefined(found: Audit, variables: list[tuple[str, str]], more: dict[str, Any], count: int) -> None:
+    text = deployment(container(**{**env(*variables), **more}))
+    assert len(found({'d.yaml': text}, 'env-reference-undefined')) == count

@@ -1,0 +1,53 @@
+"""What is a credential, what stands for one, and what only sounds like one."""
+
+from collections.abc import Callable
+
+import pytest
+
+from configaudit.audit import Result
+
+POD = 'apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n    - name: c\n      image: "gateway:1.2.0"\n      env:\n        - name: {name}\n          value: {value}\n'
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'expected'),
+    [
+        ('OPENAI_API_KEY', 'sk-proj-8fK2mQ7vT1xR5bN9', ['error']),
+        ('AZURE_API_KEY', '0f3e9a71c2d84b65', ['error']),
+        ('DB_PASSWORD', 'qA7-wN3-xP9z', ['error']),
+        ('DATABASE_URL', 'postgresql://app:gT5kP2mW9z@db/app', ['error']),
+        ('DATABASE_URL', 'postgresql://app:changeme@db/app', ['warning']),
+        ('POSTGRES_PASSWORD', 'postgres', ['warning']),
+        ('LITELLM_MASTER_KEY', 'sk-1234', ['warning']),
+        ('HF_TOKEN', '<your token>', ['warning']),
+        ('HF_TOKEN', '$HF_TOKEN', []),
+        ('HF_TOKEN', '$(HUB_TOKEN)', []),
+        ('DATABASE_URL', 'postgresql://app:$(DB_PASSWORD)@db/app', []),
+        ('DATABASE_URL', 'postgresql://app@db/app', []),
+        ('OPENAI_API_KEY', 'EMPTY', []),
+        ('OPENAI_API_KEY', 'not-needed', []),
+        ('API_KEY', '""', []),
+        ('ALLOW_EMPTY_PASSWORD', '"yes"', []),
+        ('PASSWORD_FILE', '/run/secrets/db', []),
+        ('TLS_SECRET', 'gateway-tls', []),
+        ('AUTH_PROXY_IMAGE', 'gcr.io/proxy@sha256:0123456789abcdef0123456789abcdef', []),
+        ('SASL_PASSWORD_LOCATION', 'conf/sasl1.password', []),
+        ('MAX_NUM_BATCHED_TOKENS', '"8192"', []),
+        ('PUBLIC_URL', 'https://models.example.com/', []),
+    ],
+)
+def test_value(run: Callable[..., Result], name: str, value: str, expected: list[str]) -> None:
+    result = run({'p.yaml': POD.format(name=name, value=value)})
+    assert [item.severity for item in result.findings if item.rule.id == 'secret-inline'] == expected
+
+
+def test_the_value_is_never_in_the_finding(run: Callable[..., Result]) -> None:
+    result = run({'p.yaml': POD.format(name='DB_PASSWORD', value='qA7-wN3-xP9z')})
+    finding = next(item for item in result.findings if item.rule.id == 'secret-inline')
+    assert 'qA7' not in finding.message
+    assert 'qA7' not in str(dict(finding.values))
+
+
+def test_a_secret_from_a_reference_is_where_it_belongs(run: Callable[..., Result]) -> None:
+    text = POD.format(name='DB_PASSWORD', value='x').replace('value: x', 'valueFrom: {secretKeyRef: {name: db, key: password}}')
+    assert [item for item in run({'p.yaml': text}).findings if item.rule.id == 'secret-inline'] == []
