@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from configaudit import engine, registry
 from configaudit.config import Config
 from configaudit.extract import finish
-from configaudit.findings import Finding
+from configaudit.findings import Finding, Suppressed
 from configaudit.intake import read_files
 from configaudit.link import link
 from configaudit.places import locate

@@ -40,19 +40,24 @@ _BOUNDARY = r'(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+'
 _PLAIN = frozenset(('true', 'false', 'null', 'none', 'yes', 'no', 'on', 'off', '~', '|', '>', '|-', '>-', '|+', '>+', MASK, ''))
 
 _SHAPES = (
-    r'://[^\s/:@\'"]{0,256}:(?P<secret>(?!\d{1,5}/)[^\s\'"]{1,512})@',
-    r'://(?P<secret>[^\s/:@\'"]{20,})@',
-    r'(?<![\w.\-])[\w.\-]+:(?P<secret>[^\s\'"@]{1,512})@(?:tcp|udp|unix)\(',
-    r'(?i:[?&;]\s*(?:password|pwd|passwd|token|secret|api_?key|sig|signature|access_?key|auth)=)(?P<secret>[^&;\s\'"]+)',
-    r'(?i:https?://hooks\.[^\s\'"/]+/services/)(?P<secret>[^\s\'"]+)',
-    r'(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*)',
-    r'(?i:\b(?:bearer|basic)\s+)(?P<secret>(?=[^\s"\']*\d)[\w.~+/=\-]{6,})',
-    r'\s-u[ =]?["\']?[\w.\-@]+:(?P<secret>[^\s"\']+)',
-    r'\b(?P<secret>hf_[A-Za-z0-9]{8,}|sk-[A-Za-z0-9_\-]{4,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|xox[abeprs]-[\w\-]{8,}|'
-    r'(?:AKIA|ASIA)[0-9A-Z]{12,}|nvapi-[\w\-]{8,}|glpat-[\w\-]{12,}|AIza[\w\-]{20,}|npm_\w{20,}|dckr_pat_[\w\-]{16,}|'
-    r'pypi-[\w\-]{20,}|eyJ[\w\-]{8,1024}\.[\w\-]{8,}(?:\.[\w\-]*)?)',
+    (('://',), r'://[^\s/:@\'"]{0,256}:(?P<secret>(?!\d{1,5}/)[^\s\'"]{1,512})@'),
+    (('://',), r'://(?P<secret>[^\s/:@\'"]{20,})@'),
+    (('tcp(', 'udp(', 'unix('), r'(?<![\w.\-])[\w.\-]+:(?P<secret>[^\s\'"@]{1,512})@(?:tcp|udp|unix)\('),
+    (('=',), r'(?i:[?&;]\s*(?:password|pwd|passwd|token|secret|api_?key|sig|signature|access_?key|auth)=)(?P<secret>[^&;\s\'"]+)'),
+    (('hooks.', 'HOOKS.', 'Hooks.'), r'(?i:https?://hooks\.[^\s\'"/]+/services/)(?P<secret>[^\s\'"]+)'),
+    (('-----BEGIN',), r'(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*)'),
+    (('earer', 'EARER', 'asic', 'ASIC'), r'(?i:\b(?:bearer|basic)\s+)(?P<secret>(?=[^\s"\']*\d)[\w.~+/=\-]{6,})'),
+    (('-u',), r'\s-u[ =]?["\']?[\w.\-@]+:(?P<secret>[^\s"\']+)'),
+    (
+        ('hf_', 'sk-', 'gh', 'xox', 'AKIA', 'ASIA', 'nvapi-', 'glpat-', 'AIza', 'npm_', 'dckr_pat_', 'pypi-', 'eyJ'),
+        r'\b(?P<secret>hf_[A-Za-z0-9]{8,}|sk-[A-Za-z0-9_\-]{4,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|xox[abeprs]-[\w\-]{8,}|'
+        r'(?:AKIA|ASIA)[0-9A-Z]{12,}|nvapi-[\w\-]{8,}|glpat-[\w\-]{12,}|AIza[\w\-]{20,}|npm_\w{20,}|dckr_pat_[\w\-]{16,}|'
+        r'pypi-[\w\-]{20,}|eyJ[\w\-]{8,1024}\.[\w\-]{8,}(?:\.[\w\-]*)?)',
+    ),
 )
-"""Texts that are secret whatever they are called."""
+"""Texts that are secret whatever they are called, each with pieces of which one must be there: looking for those is cheap."""
+_SUSPECT = ('pass', 'pwd', 'secret', 'token', 'cred', 'auth', 'dsn', 'cookie', 'salt', 'key', 'jwt', 'bearer', 'webhook', 'connection')
+"""One of these is in every name that `is_secret_name` calls secret."""
 _NAMED = r'(?<![\w.\-])(?P<name>[\w.\-]+)\\?["\']?\s*(?P<sign>[:=])\s*'
 _DIRECTIVE = r'(?:_set_header|_param|add_header|request_header|SetEnv|ENV|requirepass|masterauth)\s+(?:(?P<name>[\w.\-]+)\s+)?'
 _FLAG = r'(?<![\w\-])--(?P<name>[\w\-]+)["\']?,?\s+'
@@ -93,7 +98,13 @@ def redact(text: str) -> str:
         return text
     if len(text) > LONGEST:
         text = text[:LONGEST] + '…'
-    return mask(text, sorted([*_shaped(text), *_named(text, _VALUE), *_flagged(text, False)]))
+    named = (*_named(text, _VALUE), *_flagged(text, False)) if _is_suspect(text) else ()
+    return mask(text, sorted([*_shaped(text), *named]))
+
+
+def _is_suspect(text: str) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in _SUSPECT)
 
 
 def mask(text: str, spans: Sequence[Span]) -> str:
@@ -114,7 +125,9 @@ def line_spans(line: str, before: Sequence[str] = (), after: Sequence[str] = (),
     `before` and `after` are the lines around it in file order; `secret` says that the document holds nothing but
     secrets (a Kubernetes Secret): then only keys are shown.
     """
-    spans = [*_shaped(line), *_named(line, _REST), *_flagged(line, True)]
+    spans = list(_shaped(line))
+    if _is_suspect(line):
+        spans += [*_named(line, _REST), *_flagged(line, True)]
     begin = _secret_from(line, before, after)
     if begin is None and secret and line[:1].isspace():
         begin = len(line) if line.rstrip().endswith(':') else _after_key(line)
@@ -141,7 +154,9 @@ def safe_value(name: str, value: object) -> object:
 
 
 def _shaped(text: str) -> Iterator[Span]:
-    for shape in _SHAPES:
+    for pieces, shape in _SHAPES:
+        if not any(piece in text for piece in pieces):
+            continue
         for match in _pattern(shape).finditer(text):
             if not _is_open(match['secret']):
                 yield match.span('secret')

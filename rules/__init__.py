@@ -28,6 +28,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'service': ('ports', 'http', 'grpc'),
     'removed-api': ('kubernetes',),
     'document': ('kubernetes',),
+    'secret': ('secrets',),
     'dockerfile': ('secrets',),
     'batcher': ('batching',),
     'proxy-upstream': ('http', 'nginx', 'grpc'),

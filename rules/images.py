@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from configaudit.knowledge.images import identify
-from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.model import Component, NotApplicable, Problem, Setting, rule
 from configaudit.patterns import regex
+from configaudit.units import HOLE
+
+from .serving import is_gateway
 
 _BUILT = ('ko://', 'kind.local/', 'ko.local/', 'dev.local/')
 _NUMBERED = regex(r'\d+\.\d')
@@ -23,33 +26,44 @@ _STANDS_FOR_ANOTHER = ('auto', 'controller', 'scratch')
 def image_floating_tag(user: Component) -> Iterator[Problem]:
     """A tag that moves gives two replicas two releases, and a restart new flags and defaults.
 
-    Engines drop flags between minor releases and then stop at start. Pin a release, best with its digest.
+    Engines drop flags between minor releases and then stop at start. Pin a release, best with its digest. For programs that serve no
+    inference it is advice.
     """
     image = user['image']
     if not image.is_set:
         raise NotApplicable('it names no image')
-    reference = str(image.value or '')
+    reference = str(image.known_value if _tag_is_known(image) else image.value or '')
     if not reference or reference.startswith(_BUILT) or _is_built_here(user):
         raise NotApplicable('it is built here')
     found = identify(reference)
-    name = found.repository.rpartition('/')[2]
-    if not found.floating or found.placeholder or _NUMBERED.search(found.tag) or _TO_REPLACE.search(name) or (name in _STANDS_FOR_ANOTHER and '/' not in found.repository) or _CAPITALS.fullmatch(found.repository):
+    if not found.floating or found.placeholder or _NUMBERED.search(found.tag) or _stands_for_another(found.repository):
         return
-    severity = None if found.engine or _long_running(user) else 'advice'
-    message = '{value}: the tag {tag} moves' if found.tag else '{value}: no tag, so the registry serves latest'
-    yield Problem(image, message + '; flags and defaults change with every release, pin one', tag=found.tag, severity=severity)  # type: ignore[arg-type]
+    serves = found.engine or _is_service(user)
+    why = 'flags and defaults change with every release' if found.engine else 'a restart may run another release'
+    message = '{image}: the tag {tag} moves; {why}, pin one' if found.tag else '{image}: no tag, so the registry serves latest; {why}, pin one'
+    yield Problem(image, message, image=reference, tag=found.tag, why=why, severity=None if serves else 'advice')
+
+
+def _tag_is_known(image: Setting) -> bool:
+    """Whether a template leaves only the registry or repository open."""
+    if image.is_known:
+        return False
+    tag = identify(str(image.known_value or '')).tag
+    return bool(tag) and HOLE not in tag
+
+
+def _stands_for_another(repository: str) -> bool:
+    """Whether the name is one that a tool or a person replaces."""
+    name = repository.rpartition('/')[2]
+    return repository in _STANDS_FOR_ANOTHER or bool(_CAPITALS.fullmatch(repository) or _TO_REPLACE.search(name))
 
 
 def _is_built_here(user: Component) -> bool:
     return user.kind.name == 'compose-service' and user['build'].is_set
 
 
-def _long_running(user: Component) -> bool:
-    """Whether it is part of what serves: not a Job, a bare Pod of a test, a base image or a command in a script."""
-    if user.kind.name == 'compose-service':
-        return True
+def _is_service(user: Component) -> bool:
+    """Whether it is a compose service, a gateway or part of an inference server's pod: not a Job, a base image or some other program."""
     if user.kind.name != 'container':
-        return False
-    if user.peer('pod').peers('engine'):
-        return True
-    return bool(user.peer('workload')['serves'].value) and user.peer('pod')['object_kind'].value != 'Pod'
+        return user.kind.name == 'compose-service'
+    return bool(user.peer('pod').peers('engine')) or is_gateway(user)

@@ -22,6 +22,10 @@ _MAY_BE_SHAPED = regex(r'://[^/\s]*@|hf_|sk-|gh[pousr]_|github_pat|xox|A[KS]IA|n
 _STRONG = regex(r'pass(word|wd|phrase|code)|pwd|secret|token|(api|access|private|master|signing|encryption|account|shared|license)[-_]?key|requirepass|salt', re.IGNORECASE)
 _ABOUT = regex(r'[-_](image|host|port|addr(ess)?|server|service|endpoint|domain|issuer|audience|version|prefix|scopes?|groups?|users?|role|realm|store|backend|location|lifetime|age|cert|cluster_token|manager|format|source|key_id|pattern|regex|policy|rule|length|image_tag)$', re.IGNORECASE)
 """Ends of names that only say something about a credential."""
+_TOKEN = regex(
+    r'(hf_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|xox[abeprs]-[\w-]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|nvapi-[\w-]{40,}|glpat-[\w-]{20,}|AIza[\w-]{35})\Z'
+    r'|-----BEGIN [A-Z ]*PRIVATE KEY-----',
+)
 _LONGEST = 4096
 _URL_PASSWORD = regex(r'://[^\s/:@]*:([^\s@]+)@')
 _OBJECT_NAME = regex(r'[a-z]+([-.][a-z0-9]+)+')
@@ -77,3 +81,19 @@ def _values(holder: Component) -> Iterator[tuple[str, Any]]:
     for variable in holder['env'].value.values():
         if isinstance(getattr(variable.value, 'value', None), str):
             yield variable.name, variable.value
+
+
+@rule(
+    'secret-in-manifest', on='secret', severity='warning', confidence='medium', source='Kubernetes documentation, concepts/configuration/secret: good practices',
+    effect='the credential is not in version control', side_effect='another way to bring it into the cluster: sealed or external secrets',
+)  # fmt: skip
+def secret_in_manifest(secret: Component) -> Iterator[Problem]:
+    """A token or private key stands in a Secret manifest, which is plain text or base64: whoever reads the file has it.
+
+    Only values of a known shape are reported (hub and provider tokens, private keys), never passwords of examples.
+    """
+    for name, word in secret['values'].value.items():
+        value = word.value.strip()
+        if len(value) <= _LONGEST and _TOKEN.match(value) and not _PLACEHOLDER.fullmatch(value):
+            setting = Setting(f'key {name}', value, word.place, secret=True)
+            yield Problem(setting, '{name} is a credential in a manifest, as plain text or base64: bring it into the cluster another way, and replace it', name=name)

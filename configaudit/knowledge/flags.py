@@ -7,7 +7,7 @@ The data is `engines/*.json`, written by tools/compact_flags.py; how a version b
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from os.path import dirname, join
 from typing import Any, NamedTuple
 
 from configaudit.knowledge.history import Position, Range, Status, judge, locate
@@ -278,7 +278,8 @@ def load(name: str) -> dict[str, Any]:
     """A file of `engines/` as data."""
     import json  # kept off the start-up path of runs that meet no engine
 
-    found: dict[str, Any] = json.loads((Path(__file__).parent / 'engines' / f'{name}.json').read_bytes())
+    with open(join(dirname(__file__), 'engines', f'{name}.json'), 'rb') as file:
+        found: dict[str, Any] = json.loads(file.read())
     return found
 
 

@@ -6,6 +6,7 @@ catalog.redhat.com (rhaiis), hub.docker.com/r/ollama/ollama.
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from configaudit.knowledge.versions import Version, parse
@@ -63,6 +64,11 @@ REPOSITORIES: tuple[tuple[str, str, str], ...] = (
     (r'(^|/)bentoml/[^/]+$', 'bentoml', ''),
     (r'(^|/)djl-(inference|serving)$', 'djl-serving', ''),
 )  # fmt: skip
+_WORDS = (
+    'nim/', 'vllm', 'sglang', 'sgl', 'rhaii', 'rhoai', 'llm', 'lmstack', 'generation', 'tgi', 'triton', 'tensorrt', 'tensorflow', 'llama',
+    'lmdeploy', 'torchserve', 'kserve', 'ray', 'bentoml', 'djl',
+)  # fmt: skip
+"""One of these is in every name that REPOSITORIES knows."""
 _PATTERNS = tuple((regex(pattern), engine, product) for pattern, engine, product in REPOSITORIES)
 
 FLOATING = regex(
@@ -83,14 +89,16 @@ _COMMIT = regex(r'[0-9a-f]{7,40}', re.ASCII)
 _INSIDE = regex(r'(?:vllm|sglang)[-_]?(v?\d+\.\d+[0-9a-z.]*)')
 
 
+@cache
 def identify(image: str) -> Image:
     """What an image reference says. Parts that hold a HOLE are unknown, the others stay known."""
     reference = image.strip().removeprefix('docker://').removeprefix('oci://')
     named, _, digest = reference.partition('@')
     repository, tag = _split(named)
     engine, product = _engine(repository)
-    placeholder = bool(tag) and bool(PLACEHOLDER.fullmatch(tag))
-    floating = not digest and not placeholder and _floats(repository, tag)
+    numbered = tag.removeprefix('v').replace('.', '').isdigit()
+    placeholder = bool(tag) and not numbered and bool(PLACEHOLDER.fullmatch(tag))
+    floating = not digest and not placeholder and not numbered and _floats(repository, tag)
     version, reason = (None, '') if placeholder or floating else _version(engine, product, tag)
     if placeholder:
         reason = f'the tag {tag!r} stands for a value to fill in'
@@ -111,6 +119,8 @@ def _split(named: str) -> tuple[str, str]:
 
 def _engine(repository: str) -> tuple[str | None, str]:
     path = repository.lower()
+    if not any(word in path for word in _WORDS):
+        return None, ''
     for pattern, engine, product in _PATTERNS:
         if pattern.search(path):
             return engine or None, product

@@ -135,7 +135,7 @@ def _name(model_id: str) -> str:
 def lookup(model_id: str) -> Model | None:
     """The model behind an id ('Qwen/Qwen3-32B-AWQ') or a path that ends in its name; else None."""
     name = _name(model_id)
-    return next((model for pattern, model in MODELS if re.match(rf'{pattern}(?![a-z0-9.])', name)), None)
+    return next((model for pattern, model in MODELS if name[:2] == pattern[:2] and re.match(rf'{pattern}(?![a-z0-9.])', name)), None)
 
 
 def parameters_from_name(model_id: str) -> float | None:

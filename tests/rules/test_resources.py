@@ -72,7 +72,7 @@ def test_cache(found: Audit, model: str, mounted: dict[str, Any] | None, more: d
     [
         ('vllm/vllm-openai:latest', ['warning']), ('vllm/vllm-openai', ['warning']), ('vllm/vllm-openai:v0.11.0', []),
         ('vllm/vllm-openai@sha256:' + 'a' * 64, []), ('vllm/vllm-openai:latest@sha256:' + 'a' * 64, []), ('vllm/vllm-openai:replace', []),
-        ('busybox', ['warning']), ('auto', []), ('controller:latest', []), ('ko://example.com/cmd/x', []), ('IMAGE_URL', []),
+        ('busybox', ['advice']), ('auto', []), ('controller:latest', []), ('ko://example.com/cmd/x', []), ('IMAGE_URL', []),
         ('replaced-by-kustomize', []), ('ghcr.io/huggingface/text-embeddings-inference:cpu-1.7', []),
     ],
 )  # fmt: skip
@@ -81,6 +81,15 @@ def test_tag(run: Callable[..., Result], image: str, expected: list[str]) -> Non
     assert [item.severity for item in result.findings if item.rule.id == 'image-floating-tag'] == expected
 
 
-def test_a_tag_of_what_runs_once_is_advice(run: Callable[..., Result]) -> None:
-    result = run({'d.yaml': deployment(container(image='busybox', args=None), kind='Job')})
-    assert [item.severity for item in result.findings if item.rule.id == 'image-floating-tag'] == ['advice']
+def test_a_sidecar_of_an_engine_is_part_of_the_service(run: Callable[..., Result]) -> None:
+    result = run({'d.yaml': deployment(container(), {'name': 'adapter', 'image': 'registry.example.com/adapter'})})
+    assert [item.severity for item in result.findings if item.rule.id == 'image-floating-tag'] == ['warning']
+
+
+@pytest.mark.parametrize(
+    ('image', 'count'),
+    [('{{ .Values.registry }}/vllm-openai:latest', 1), ('vllm/vllm-openai:{{ .Values.tag }}', 0), ('{{ .Values.image }}', 0), ('{{ .Values.registry }}/vllm-openai:v0.11.0', 0)],
+)
+def test_a_templated_image_keeps_what_is_known(found: Audit, image: str, count: int) -> None:
+    text = deployment(container(image='IMAGE')).replace('image: IMAGE', f'image: "{image}"')
+    assert len(found({'templates/d.yaml': text}, 'image-floating-tag')) == count

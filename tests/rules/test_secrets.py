@@ -1,5 +1,6 @@
 """What is a credential, what stands for one, and what only sounds like one."""
 
+import base64
 from collections.abc import Callable
 
 import pytest
@@ -51,3 +52,19 @@ def test_the_value_is_never_in_the_finding(run: Callable[..., Result]) -> None:
 def test_a_secret_from_a_reference_is_where_it_belongs(run: Callable[..., Result]) -> None:
     text = POD.format(name='DB_PASSWORD', value='x').replace('value: x', 'valueFrom: {secretKeyRef: {name: db, key: password}}')
     assert [item for item in run({'p.yaml': text}).findings if item.rule.id == 'secret-inline'] == []
+
+
+TOKEN = 'hf_' + 'aB3' * 11
+SECRET = 'apiVersion: v1\nkind: Secret\nmetadata: {{name: hub}}\n{field}:\n  token: {value}\n'
+
+
+@pytest.mark.parametrize(
+    ('field', 'value', 'count'),
+    [
+        ('stringData', TOKEN, 1), ('data', base64.b64encode(TOKEN.encode()).decode(), 1), ('stringData', 'hf_' + 'x' * 34, 0), ('stringData', 'minio123', 0),
+        ('data', base64.b64encode(b'-----BEGIN RSA PRIVATE KEY-----\nMIIE\n').decode(), 1), ('stringData', '"{{ .Values.token }}"', 0),
+    ],
+)  # fmt: skip
+def test_a_token_in_a_manifest(run: Callable[..., Result], field: str, value: str, count: int) -> None:
+    result = run({'templates/s.yaml': SECRET.format(field=field, value=value)})
+    assert len([item for item in result.findings if item.rule.id == 'secret-in-manifest']) == count

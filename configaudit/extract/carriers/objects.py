@@ -9,7 +9,7 @@ from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Data, Nested, Reading, nothing
 from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import Word, is_open, word_of
-from configaudit.knowledge.objects import AUTOSCALER, BUDGET, SERVICE
+from configaudit.knowledge.objects import AUTOSCALER, BUDGET, SECRET, SERVICE
 from configaudit.model import Component, Kind, Setting, Slot
 from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
@@ -42,6 +42,10 @@ def _data(owner: Owner, root: Map) -> Reading:
                 reading.nested.append(Nested(key, word))
     partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
     reading.data.append(Data(owner.kind, owner.namespace, owner.name, values, partial))
+    if owner.kind == 'Secret' and values:
+        secret = component_of(owner, root, SECRET)
+        secret.settings['values'] = Setting('values', values, secret.place)
+        reading.components.append(secret)
     return reading
 
 

@@ -139,10 +139,13 @@ def _read_container(
     env = {variable.name: variable for variable in environment}
     open_args = partial or ('filled by a template' if is_open(document, item) else '')
     settings['env'] = Setting('env', env, key_place(document, item, 'env'))
+    image = word_of(document, item.get('image'))
+    if image is not None and 'image' in settings and not image.known:
+        settings['image'] = settings['image']._replace(known_value=image.value)
     settings['imported'] = Setting('imported', imported, component.place, reason=open_args)
     settings['words'] = Setting('words', (*(command or ()), *(arguments or ())), component.place)
     process = Process(
-        component, word_of(document, item.get('image')), command, arguments,
+        component, image, command, arguments,
         environment, imported, mounts, partial=open_args,
     )  # fmt: skip
     return component, process
