@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
+from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
 
 from .serving import (
     AS_WRITTEN,
@@ -117,7 +117,7 @@ def startup_probe_missing(container: Component, *, load_s: float = LOAD_S, downl
     runs_as_written(container)
     if container['startup_probe'].value is not None:
         return
-    fix = _health(container, engine, 'startup_probe', periodSeconds=10, failureThreshold=90)
+    fix = _in_time(container, _health(container, engine, 'startup_probe', periodSeconds=10, failureThreshold=60), 600)
     if container['liveness_probe'].value is None:
         message = 'no startup probe: a liveness probe added here would kill the server while it loads its model'
         yield Problem(container['startup_probe'], message, severity='advice', fix=fix)
@@ -163,8 +163,25 @@ def startup_budget_short(container: Component, *, load_s: float = 120, download_
 
 def _longer(container: Component, seconds: float) -> Fix:
     """The fix that raises the number of failures until the budget holds."""
-    period = float(container['startup_period_s'].value) or 1
-    return container['startup_failures'].set(int(-(-seconds // period)), safe=True)
+    period, failures = float(container['startup_period_s'].value) or 1, container['startup_failures']
+    wanted = int(-(-seconds // period))
+    fix = failures.set(wanted, safe=True)
+    return _in_time(container, fix, container['startup_initial_delay_s'].value + wanted * period) or fix
+
+
+def _in_time(container: Component, fix: Fix | None, seconds: float) -> Fix | None:
+    """The fix, and where a rollout's deadline would pass before `seconds`, a later deadline with it."""
+    more: list[Change] = []
+    for workload in container.peers('workload'):
+        deadline = workload['progress_deadline_s']
+        if workload['object_kind'].known_value == 'Deployment' and deadline.is_known and deadline.known_value < seconds:  # type: ignore[operator]
+            more.extend(deadline.set(deadline_after(seconds)).changes)
+    return fix._replace(changes=(*fix.changes, *more)) if fix is not None else None
+
+
+def deadline_after(seconds: float) -> int:
+    """A progress deadline with room behind a start of so many seconds."""
+    return int(-(-seconds // 300) * 300 + 300)
 
 
 @rule('liveness-aggressive', on='container', severity='warning', source=f'{_DOC}; dynamo#2124', side_effect='a server that hangs is restarted later')

@@ -9,7 +9,7 @@ from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, U
 from configaudit.patterns import regex
 
 from .ports import texts
-from .probes import arithmetic, budget
+from .probes import arithmetic, budget, deadline_after
 from .serving import AS_WRITTEN, is_gateway, serving_engine
 
 _DEPLOYMENT = 'Kubernetes documentation, concepts/workloads/controllers/deployment'
@@ -85,7 +85,7 @@ def progress_deadline_shorter_than_startup(workload: Component) -> Iterator[Prob
                 at = deadline if deadline.is_set else container['startup_failures']
                 message = 'progressDeadlineSeconds {deadline} is less than the {budget} = {seconds} s in which {name} may start: the rollout counts as failed before'
                 severity = None if deadline.is_set else 'advice'
-                wanted = deadline.set(int(math.ceil(seconds / 300) * 300 + 300))
+                wanted = deadline.set(deadline_after(seconds))
                 see = [('the time to start', container['startup_probe'])]
                 yield Problem(at, message, deadline=deadline.value, budget=arithmetic(container, 'startup'), seconds=seconds, name=container.name, severity=severity, see=see, fix=wanted, detail=container.name)  # type: ignore[arg-type]
 

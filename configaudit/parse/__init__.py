@@ -65,7 +65,7 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
 
     hidden = template.mask(data) if template.is_templated(data) else None
     masked = hidden.masked if hidden else data
-    slices = split(masked) if kind != 'json' else iter([next(split(b''))._replace(end=len(data))])
+    slices = split(masked, data) if kind != 'json' else iter([next(split(b''))._replace(end=len(data))])
     for number, piece in enumerate(slices):
         if number > MAX_SLICES:
             yield Error(path, piece.line, 1, 'limit', f'over {MAX_SLICES} documents in one file: the rest is not read')

@@ -6,7 +6,14 @@ from configaudit.parse.tree import home
 from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment
 
-_ESCAPE = regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)|\^{4,}")
+_MASK = regex(r'\^{4,}')
+_FOLD = r'[ \t]*(?:(?:\r\n|\r|\n)[ \t]*)+'
+_CHANGED = {
+    '"': regex(rf'\\(?:x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}}|U[0-9a-fA-F]{{8}}|(?:\r\n|\r|\n)[ \t]*|.)|{_FOLD}|\^{{4,}}'),
+    "'": regex(rf"''|{_FOLD}|\^{{4,}}"),
+    '': regex(rf'{_FOLD}|\^{{4,}}'),
+}
+"""By quote: what is written differently from what it means."""
 
 
 def content(document: Document, node: Any) -> Place:
@@ -40,44 +47,57 @@ def inner_document(document: Document, node: Any, format: str = 'string') -> Doc
 
 
 def _segments(raw: str, start: int, value: str, style: str | None) -> tuple[Segment, ...]:
-    """Align what is written with what it means: runs between line folds and escapes are the same in both."""
-    chunks: list[tuple[int, str]] = []
-    at = 0
-    lines = raw.splitlines(keepends=True)
-    for number, line in enumerate(lines):
+    """Align what is written with what it means; empty where that cannot be told exactly."""
+    if style in ('|', '>'):
+        return _block_segments(raw, start, value)
+    return _flow_segments(raw, start, value, style or '')
+
+
+def _flow_segments(raw: str, start: int, value: str, style: str) -> tuple[Segment, ...]:
+    """Of plain and quoted scalars: runs between line folds and escapes are the same in both."""
+    segments: list[Segment] = []
+    at, stop = (1, len(raw) - 1) if style else (0, len(raw))
+    cursor = 0
+    for match in _CHANGED[style].finditer(raw, at, stop):
+        segments.append(Segment(cursor, start + at, match.start() - at))
+        cursor += match.start() - at
+        segments.append(Segment(cursor, start + match.start(), 0))
+        cursor += _width(match[0])
+        at = match.end()
+    segments.append(Segment(cursor, start + at, stop - at))
+    return tuple(segments) if cursor + stop - at == len(value) else ()
+
+
+def _width(written: str) -> int:
+    """How many characters an escape, a line fold or a masked action stands for."""
+    if written[0] == '\\' and written[1] in '\r\n':
+        return 0
+    breaks = written.count('\n') or written.count('\r')
+    return max(breaks - 1, 1)
+
+
+def _block_segments(raw: str, start: int, value: str) -> tuple[Segment, ...]:
+    """Of block scalars: each line without its indentation."""
+    segments: list[Segment] = []
+    at = cursor = 0
+    for number, line in enumerate(raw.splitlines(keepends=True)):
         body = line.strip(' \t\r\n')
         offset = at + line.find(body) if body else at
         at += len(line)
-        if style in ('|', '>') and number == 0:
+        if number == 0:
             continue
-        if not style or style in '"\'':
-            if number == 0 and style:
-                body, offset = body[1:], offset + 1
-            if number == len(lines) - 1 and style and body.endswith(style):
-                body = body[:-1]
-        chunks.extend(_split_escapes(body, offset, style))
-    segments: list[Segment] = []
-    cursor = 0
-    for offset, chunk in chunks:
-        found = value.find(chunk, cursor)
-        if found >= 0 and chunk:
-            segments.append(Segment(found, start + offset, len(chunk)))
-            cursor = found + len(chunk)
+        for offset, chunk in _without_masks(body, offset):
+            found = value.find(chunk, cursor)
+            if found >= 0:
+                segments.append(Segment(found, start + offset, len(chunk)))
+                cursor = found + len(chunk)
     return tuple(segments) or (Segment(0, start, 0),)
 
 
-def _split_escapes(body: str, offset: int, style: str | None) -> list[tuple[int, str]]:
-    if style == "'":
-        parts, at = [], offset
-        for part in body.split("''"):
-            parts.append((at, part))
-            at += len(part) + 2
-        return parts
+def _without_masks(body: str, offset: int) -> list[tuple[int, str]]:
     pieces: list[tuple[int, str]] = []
     last = 0
-    for match in _ESCAPE.finditer(body):
-        if match[0][0] == '\\' and style != '"':
-            continue
+    for match in _MASK.finditer(body):
         pieces.append((offset + last, body[last : match.start()]))
         last = match.end()
     pieces.append((offset + last, body[last:]))

@@ -35,8 +35,12 @@ class Slice(NamedTuple):
     line: int
 
 
-def split(data: bytes) -> Iterator[Slice]:
-    """The documents between `---` lines at column 0: exact, since no YAML value can hold such a line."""
+def split(data: bytes, original: bytes | None = None) -> Iterator[Slice]:
+    """The documents between `---` lines at column 0: exact, since no YAML value can hold such a line.
+
+    Lines are counted in `original` where `data` is its mask, which has more of them.
+    """
+    original = data if original is None else original
     start, line, size = 0, 1, len(data)
     search = 0
     while True:
@@ -46,7 +50,7 @@ def split(data: bytes) -> Iterator[Slice]:
             return
         if at > start and not _only_directives(data, start, at):
             yield Slice(start, at, line)
-            line += data.count(b'\n', start, at)
+            line += original.count(b'\n', start, at)
             start = at
         search = at + 3
 

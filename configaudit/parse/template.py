@@ -1,6 +1,6 @@
 """The offset-preserving mask: Go/Helm and Jinja templates read as YAML with every byte where it was.
 
-An action that stands alone on its lines becomes spaces, one inside a value becomes a run of FILL; what it
+An action that stands alone on its lines becomes empty lines, one inside a value becomes a run of FILL; what it
 stood for is unknown. 97.6 % of 3,202 charts' templates parse this way with every offset intact.
 """
 
@@ -31,7 +31,7 @@ class Action(NamedTuple):
     end: int
     text: bytes
     alone: bool
-    """It had its lines to itself, so it became spaces."""
+    """It had its lines to itself, so it became empty lines, or spaces behind a key."""
     opens: bool
     """It may put keys or items into the mapping around it."""
     indent: int
@@ -116,7 +116,12 @@ def mask(data: bytes) -> Template:
         block = not alone and _BLOCK_VALUE.search(text) is not None and indent is not None
         hide = alone or block or comment or _between_lines(data, start, end)
         actions.append(Action(start, end, text, hide, hide and not quiet, int(indent[1]) if indent else -1))
-        _fill(out, start, end, b' ' if hide else b'^')
+        if alone:
+            # Line ends, not spaces: a line of spaces that opens a block scalar would set the scalar's indentation.
+            start = max(out.rfind(b'\n', 0, start), out.rfind(b'\r', 0, start)) + 1
+            out[start:end] = b'\n' * (end - start)
+        else:
+            _fill(out, start, end, b' ' if hide else b'^')
     regions.extend((start, len(data)) for start in opened)
     return Template(bytes(out), tuple(actions), tuple(regions), _CHART.search(data) is not None)
 

@@ -16,7 +16,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-SEARCHED = os.pathsep.join([os.environ.get('PATH', ''), '/usr/sbin', *sorted(glob.glob('/usr/lib/postgresql/*/bin'), reverse=True)])
+SEARCHED = os.pathsep.join(
+    [os.environ.get('PATH', ''), '/usr/sbin', *sorted(glob.glob('/usr/lib/postgresql/*/bin'), reverse=True)]
+)
 """Debian keeps servers outside an ordinary user's PATH."""
 PATIENCE_S = 15.0
 

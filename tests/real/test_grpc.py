@@ -58,7 +58,10 @@ spec:
 
 def _triton(flags: str) -> dict[str, str]:
     """A client that pings every 30 s, in front of Triton."""
-    return {'chat/application.yml': _spring('keepAliveTime: 30', '')['chat/application.yml'], 'embedder.yaml': TRITON.format(flags=flags)}
+    return {
+        'chat/application.yml': _spring('keepAliveTime: 30', '')['chat/application.yml'],
+        'embedder.yaml': TRITON.format(flags=flags),
+    }
 
 
 def _fixture(name: str) -> dict[str, str]:
@@ -70,9 +73,15 @@ PAIRS: dict[str, dict[str, str]] = {
     **{name: _fixture(name) for name in ('minimum/bad', 'minimum/good', 'permission/bad', 'permission/good')},
     'the checklist, a server at its defaults': _spring('keepAliveTime: 30, keepAliveWithoutCalls: true', ''),
     'without idle pings, a server at its defaults': _spring('keepAliveTime: 30', ''),
-    'both ends told': _spring('keepAliveTime: 30, keepAliveWithoutCalls: true', ', permitKeepAliveTime: 15, permitKeepAliveWithoutCalls: true'),
-    'permitted, but too often': _spring('keepAliveTime: 30, keepAliveWithoutCalls: true', ', permitKeepAliveTime: 60, permitKeepAliveWithoutCalls: true'),
-    'often enough, not permitted': _spring('keepAliveTime: 30, keepAliveWithoutCalls: true', ', permitKeepAliveTime: 15'),
+    'both ends told': _spring(
+        'keepAliveTime: 30, keepAliveWithoutCalls: true', ', permitKeepAliveTime: 15, permitKeepAliveWithoutCalls: true'
+    ),
+    'permitted, but too often': _spring(
+        'keepAliveTime: 30, keepAliveWithoutCalls: true', ', permitKeepAliveTime: 60, permitKeepAliveWithoutCalls: true'
+    ),
+    'often enough, not permitted': _spring(
+        'keepAliveTime: 30, keepAliveWithoutCalls: true', ', permitKeepAliveTime: 15'
+    ),
     'Triton at its defaults': _triton(''),
     'Triton without strikes': _triton(', --grpc-http2-max-ping-strikes=0'),
     'Triton told': _triton(', --grpc-http2-min-recv-ping-interval-without-data=15000'),
@@ -167,7 +176,9 @@ def _channel(grpc: ModuleType, port: int, pair: Keepalive) -> Any:
 
 
 @pytest.fixture(scope='module')
-def tried(module: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Keepalive, Fate]]:
+def tried(
+    module: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[Keepalive, Fate]]:
     """All pairs at once: they only wait."""
     grpc = module('grpc')
     pairs = [_audited(files, tmp_path_factory.mktemp('pair')) for files in PAIRS.values()]
@@ -187,9 +198,13 @@ def test_a_silent_call_is_cut_where_the_rule_says_so(name: str, tried: dict[str,
 
 
 @pytest.mark.parametrize('name', PAIRS)
-def test_an_idle_connection_is_closed_where_the_rule_says_so(name: str, tried: dict[str, tuple[Keepalive, Fate]]) -> None:
+def test_an_idle_connection_is_closed_where_the_rule_says_so(
+    name: str, tried: dict[str, tuple[Keepalive, Fate]]
+) -> None:
     pair, fate = tried[name]
-    assert fate.closed_idle == ('permit_without_stream' in pair.reported or ('time_s' in pair.reported and pair.idle_pings))
+    assert fate.closed_idle == (
+        'permit_without_stream' in pair.reported or ('time_s' in pair.reported and pair.idle_pings)
+    )
 
 
 def test_the_core_reads_no_variable_for_keepalive(module: Callable[[str], ModuleType]) -> None:

@@ -49,16 +49,35 @@ class Nginx(NamedTuple):
 
     def command(self, configuration: Path, *more: str) -> list[str]:
         """Run with a file; errors to stderr, nothing written outside the folder."""
-        return [self.program, '-p', str(self.folder), '-e', 'stderr', '-c', str(configuration), '-g', f'pid {self.folder}/pid;', *more]
+        return [
+            self.program,
+            '-p',
+            str(self.folder),
+            '-e',
+            'stderr',
+            '-c',
+            str(configuration),
+            '-g',
+            f'pid {self.folder}/pid;',
+            *more,
+        ]
 
     def wrapped(self, text: str, upstream: int, port: int) -> Path:
-        """A file as nginx can run it here: names that resolve, ports above 1024, a certificate, a main file around a part."""
-        text = re.sub(r'(^\s*server |proxy_pass https?://)[\w.-]+:\d+', rf'\g<1>127.0.0.1:{upstream}', text, flags=re.MULTILINE)
+        """A file as it runs here: names that resolve, ports above 1024, a certificate, a main file around a part."""
+        text = re.sub(
+            r'(^\s*server |proxy_pass https?://)[\w.-]+:\d+', rf'\g<1>127.0.0.1:{upstream}', text, flags=re.MULTILINE
+        )
         text = re.sub(r'(^\s*listen )\d+', rf'\g<1>127.0.0.1:{port}', text, flags=re.MULTILINE)
         text = text.replace('/etc/tls/', f'{self.folder}/')
         if not re.search(r'^http \{', text, re.MULTILINE):
             text = f'events {{}}\nhttp {{\n{text}}}\n'
-        own = ['access_log off;', *(f'{name}_temp_path {self.folder}/{name};' for name in ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'))]
+        own = [
+            'access_log off;',
+            *(
+                f'{name}_temp_path {self.folder}/{name};'
+                for name in ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi')
+            ),
+        ]
         file = self.folder / f'nginx-{time.monotonic_ns()}.conf'
         file.write_text(text.replace('http {', 'http {\n' + '\n'.join(own), 1))
         return file
@@ -78,7 +97,19 @@ def nginx(program: Callable[[str], str], tmp_path: Path) -> Nginx:
 @pytest.fixture
 def certificate(nginx: Nginx, program: Callable[[str], str]) -> None:
     """A key and a certificate where the wrapped files look for them."""
-    request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1', '-subj', '/CN=api.example.test']
+    request = [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '1',
+        '-subj',
+        '/CN=api.example.test',
+    ]
     files = ['-keyout', str(nginx.folder / 'tls.key'), '-out', str(nginx.folder / 'tls.crt')]
     subprocess.run([program('openssl'), *request, *files], check=True, capture_output=True)
 
@@ -130,7 +161,13 @@ def upstream() -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def serve(nginx: Nginx, certificate: None, upstream: Upstream, start: Callable[..., subprocess.Popen[bytes]], free_port: Callable[[], int]) -> Callable[..., int]:
+def serve(
+    nginx: Nginx,
+    certificate: None,
+    upstream: Upstream,
+    start: Callable[..., subprocess.Popen[bytes]],
+    free_port: Callable[[], int],
+) -> Callable[..., int]:
     """Run a configuration in front of the counting upstream; its port."""
 
     def run(text: str) -> int:
@@ -160,7 +197,13 @@ def _fixed(case: Case, work: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize('case', CASES, ids=str)
 @pytest.mark.parametrize('side', ['bad', 'fixed', 'good'])
 def test_nginx_takes_the_file(
-    case: Case, side: str, nginx: Nginx, certificate: None, free_port: Callable[[], int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case,
+    side: str,
+    nginx: Nginx,
+    certificate: None,
+    free_port: Callable[[], int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = _fixed(case, tmp_path, monkeypatch) if side == 'fixed' else case.folder / side
     for file in _configurations(folder):
@@ -186,7 +229,11 @@ def _without(text: str, line: str) -> str:
     return text.replace(line, '')
 
 
-CHAT, DIRECT, SPEECH = 'nginx-upstream-without-keepalive/upstream', 'nginx-upstream-without-keepalive/direct', 'nginx-upstream-keepalive-void'
+CHAT, DIRECT, SPEECH = (
+    'nginx-upstream-without-keepalive/upstream',
+    'nginx-upstream-without-keepalive/direct',
+    'nginx-upstream-keepalive-void',
+)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +273,9 @@ def test_tls_offers_http2_only_when_it_is_on(side: str, protocol: str, serve: Ca
 def test_a_proxied_client_takes_two_worker_connections(serve: Callable[..., int], upstream: Upstream) -> None:
     """The rule's number is the bound; the listener and the master's channel take one connection each as well."""
     connections = 64
-    text = _text('nginx-worker-connections-low', 'bad').replace('worker_connections 512', f'worker_connections {connections}')
+    text = _text('nginx-worker-connections-low', 'bad').replace(
+        'worker_connections 512', f'worker_connections {connections}'
+    )
     port = serve(text.replace('worker_processes 2', 'worker_processes 1'))
     with contextlib.ExitStack() as clients:
         for _ in range(connections):
@@ -249,15 +298,19 @@ def _settled(count: Callable[[], int]) -> int:
 @pytest.mark.skipif(not os.path.isdir('/proc/self/task'), reason='limits of another process are read from /proc')
 @pytest.mark.parametrize(('line', 'limit'), [('', '512'), ('worker_rlimit_nofile 700;', '700')])
 def test_workers_keep_the_soft_limit_unless_the_file_sets_it(
-    line: str, limit: str, nginx: Nginx, serve: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+    line: str, limit: str, nginx: Nginx, serve: Callable[..., int], upstream: Upstream
 ) -> None:
     resource = pytest.importorskip('resource')
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
     try:
-        serve(_text('nginx-worker-rlimit-unset', 'bad').replace('worker_processes auto', 'worker_processes 1') + line)
+        port = serve(
+            _text('nginx-worker-rlimit-unset', 'bad').replace('worker_processes auto', 'worker_processes 1') + line
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    upstream.answer.set()
+    _ask(port, 1)  # the port is open before the worker runs
     master = (nginx.folder / 'pid').read_text().strip()
     (worker,) = Path(f'/proc/{master}/task/{master}/children').read_text().split()
     found = re.search(r'^Max open files\s+(\d+)', Path(f'/proc/{worker}/limits').read_text(), re.MULTILINE)

@@ -65,7 +65,15 @@ def cluster(program: Callable[[str], str]) -> Iterator[Cluster]:
         if owner:
             shutil.chown(name, owner['user'], owner['group'])
         options: dict[str, Any] = {'check': True, 'capture_output': True, 'cwd': name, **owner}
-        initialise = ['initdb', '--pgdata=data', '--username=admin', '--auth=trust', '--encoding=UTF8', '--no-sync', '--no-locale']
+        initialise = [
+            'initdb',
+            '--pgdata=data',
+            '--username=admin',
+            '--auth=trust',
+            '--encoding=UTF8',
+            '--no-sync',
+            '--no-locale',
+        ]
         subprocess.run([program('initdb'), *initialise[1:]], **options)
         subprocess.run([server, '--single', '-D', 'data', 'postgres'], input=b'CREATE ROLE ledger LOGIN\n', **options)
         yield Cluster(Path(name), server, owner)
@@ -77,7 +85,13 @@ def serve(cluster: Cluster, start: Callable[..., object], free_port: Callable[[]
 
     def run(configuration: Path) -> int:
         port, copy, status = free_port(), _readable(cluster, configuration), cluster.folder / 'data' / 'postmaster.pid'
-        settings = {'config_file': copy, 'listen_addresses': '127.0.0.1', 'port': port, 'unix_socket_directories': cluster.folder, 'fsync': 'off'}
+        settings = {
+            'config_file': copy,
+            'listen_addresses': '127.0.0.1',
+            'port': port,
+            'unix_socket_directories': cluster.folder,
+            'fsync': 'off',
+        }
         arguments = [part for key, value in settings.items() for part in ('-c', f'{key}={value}')]
         # A connection made to see whether it is up would still hold its slot for a moment.
         start(
@@ -119,7 +133,13 @@ def _open(psycopg: ModuleType, holding: ExitStack, port: int, user: str, wanted:
     ],
 )
 def test_an_error_is_refused_and_all_else_gets_its_connections(
-    server: str, pool: int, severities: list[str], run: Callable[..., Result], serve: Callable[[Path], int], module: Callable[[str], ModuleType], tmp_path: Path
+    server: str,
+    pool: int,
+    severities: list[str],
+    run: Callable[..., Result],
+    serve: Callable[[Path], int],
+    module: Callable[[str], ModuleType],
+    tmp_path: Path,
 ) -> None:
     result = run({'postgresql.conf': f'{server}\n', 'ledger.yaml': LEDGER.format(pool=pool)})
     found = [item for item in result.findings if item.rule.id == RULE]
@@ -162,12 +182,16 @@ def test_the_reserved_connections_are_the_superusers(
         "superuser_reserved_connections = '5' # two people and the backup\n",
     ],
 )
-def test_the_file_says_to_us_what_it_says_to_the_server(text: str, run: Callable[..., Result], cluster: Cluster, tmp_path: Path) -> None:
+def test_the_file_says_to_us_what_it_says_to_the_server(
+    text: str, run: Callable[..., Result], cluster: Cluster, tmp_path: Path
+) -> None:
     (server,) = run({'postgresql.conf': text}).components
     copy = _readable(cluster, tmp_path / 'postgresql.conf')
     for setting, name in (('max_connections', 'max_connections'), ('reserved', 'superuser_reserved_connections')):
         command = [cluster.server, '-C', name, '-D', str(cluster.folder / 'data'), '-c', f'config_file={copy}']
-        said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=cluster.folder, **cluster.owner).stdout
+        said = subprocess.run(
+            command, check=True, capture_output=True, text=True, cwd=cluster.folder, **cluster.owner
+        ).stdout
         assert server[setting].value == int(said)
 
 

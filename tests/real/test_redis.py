@@ -1,4 +1,4 @@
-"""redis-published-without-password: the server that is reported answers anybody, the one that passes asks for a password."""
+"""redis-published-without-password: what is reported answers anybody, what passes asks for a password."""
 
 import socket
 from collections.abc import Callable

@@ -23,12 +23,16 @@ def _complaints(folder: Path, name: str, text: str, drop_in: str = '') -> str:
     if drop_in:
         (folder / f'{name}.d').mkdir()
         (folder / f'{name}.d' / 'own.conf').write_text(drop_in)
-    said = subprocess.run(['systemd-analyze', 'verify', '--man=no', str(folder / name)], capture_output=True, text=True, timeout=30)
+    said = subprocess.run(
+        ['systemd-analyze', 'verify', '--man=no', str(folder / name)], capture_output=True, text=True, timeout=30
+    )
     assert said.returncode == 0, said.stderr
     return said.stderr
 
 
-@pytest.mark.parametrize('path', [path for path in UNITS if 'good' in path.parts], ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    'path', [path for path in UNITS if 'good' in path.parts], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_systemd_has_nothing_to_say_to_a_good_unit(path: Path, tmp_path: Path) -> None:
     assert _complaints(tmp_path, path.name, path.read_text('utf-8')) == ''
 
@@ -45,5 +49,7 @@ def test_a_drop_in_is_really_read(tmp_path: Path) -> None:
 
 
 def test_a_comment_behind_a_value_is_part_of_it(tmp_path: Path) -> None:
-    said = _complaints(tmp_path, 'router.service', (ROOT / 'systemd-inline-comment/bad/router.service').read_text('utf-8'))
+    said = _complaints(
+        tmp_path, 'router.service', (ROOT / 'systemd-inline-comment/bad/router.service').read_text('utf-8')
+    )
     assert "'router   # not root'" in said

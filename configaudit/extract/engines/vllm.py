@@ -82,7 +82,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         return None
     release = engine_release(invocation, 'vllm', context)
     arguments, model = _arguments(invocation, launch, stores, release.version)
-    unseen = invocation.unseen or arguments.unknown_tail or _presets(invocation)
+    unseen = invocation.unseen or arguments.unknown_tail or _presets(invocation, arguments, model)
     settings = engine_settings(invocation, launch, arguments, context)
     settings['cpu'] = Setting('cpu', runs_on_cpu(invocation), launch.program)
     read_options(VLLM, arguments, launch, settings, {'--kv-cache-memory': 'kv_cache_memory_bytes'})
@@ -98,8 +98,11 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     return engine_component(VLLM, invocation, launch, settings, unseen, release)
 
 
-def _presets(invocation: Invocation) -> str:
-    """Why a KServe LLMInferenceService without a command of its own hides arguments, or ''."""
+def _presets(invocation: Invocation, arguments: Arguments, model: Word | None) -> str:
+    """Why arguments come from elsewhere: a KServe LLMInferenceService without a command, an image's entry point without a model; or ''."""
+    process = invocation.process
+    if process.form == 'dockerfile' and not process.shell and model is None and arguments.last('--model') is None:
+        return 'the model and its arguments are given when the image is run'
     kinds = [pod['object_kind'].known_value for pod in invocation.process.component.peers('pod')]
     return 'KServe merges its presets into it' if 'LLMInferenceService' in kinds and not invocation.argv else ''
 
