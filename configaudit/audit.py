@@ -25,7 +25,7 @@ def audit(paths: Sequence[str], config: Config) -> Result:
 
 def _audit(paths: Sequence[str], config: Config) -> Result:
     intake = read_files(paths, config)
-    components = finish(intake.reading, config.context)
+    components = finish(intake.reading, config.context, intake.texts)
     by_kind = link(components, config.context)
     if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
         from configaudit.link_proxies import link_proxies
@@ -46,7 +46,7 @@ def _audit(paths: Sequence[str], config: Config) -> Result:
         tuple(sorted(merge(findings), key=_order)),
         tuple(sorted(outcome.not_assessed, key=lambda item: (item.rule.id, item.component.identity, item.component.place.document.path))),
         tuple(sorted(suppressed, key=lambda item: _order(item.finding))),
-        tuple(sorted(set(intake.skipped))), tuple(sorted(set(intake.errors))),
+        tuple(sorted(item for item in set(intake.skipped) if item.path not in intake.texts.opened)), tuple(sorted(set(intake.errors))),
         tuple(components), outcome.passed, outcome.not_applicable, intake.files, rules, tuple(intake.beside),
     )  # fmt: skip
 

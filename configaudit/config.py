@@ -55,6 +55,8 @@ class Config(NamedTuple):
     """The configuration file, or ''."""
     root: str = ''
     """The folder that path patterns are relative to; '' for the working directory."""
+    contents: Mapping[str, bytes] = {}
+    """What to read in place of files (path as shown -> bytes): fixes are judged before they are written."""
 
     def chooser(self) -> Callable[[Rule, Component], Choice | None]:
         """Answers for the engine how each rule runs on each component."""

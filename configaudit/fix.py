@@ -12,6 +12,10 @@ from configaudit.parse.yaml_edit import CannotEdit
 from configaudit.places import Document, Place
 
 
+UNSAFE = 'a trade-off: needs --unsafe-fixes'
+"""Why a fix is not written that a person has to weigh."""
+
+
 class FileEdit(NamedTuple):
     """A replacement in a file, in bytes."""
 
@@ -96,8 +100,10 @@ def _to_file(document: Document, edit: Edit) -> FileEdit:
     place = Place(document, edit.start, edit.end)
     while place.document.outer is not None:
         inner, outer = place.document, place.document.outer.document
+        if not inner.segments:
+            raise CannotEdit('the text is not written as it reads')
         start, end = inner.out(place.start), inner.out(place.end)
-        if outer.text[start:end] != inner.text[place.start : place.end] or not inner.segments:
+        if outer.text[start:end] != inner.text[place.start : place.end]:
             raise CannotEdit('the text is written with escapes or folded')
         if '\n' in text:
             begin = outer.text.rfind('\n', 0, start) + 1
@@ -121,7 +127,7 @@ def apply_fixes(findings: Iterable[Finding], unsafe: bool = False) -> FixReport:
     for path, edits in planned.items():
         with open(path, 'rb') as file:
             data = file.read()
-        _replace_file(path, splice(data, edits))
+        replace_file(path, splice(data, edits))
     return FixReport(tuple(applied), tuple(refused), tuple(sorted(planned)))
 
 
@@ -136,7 +142,7 @@ def plan(
         if finding.fix is None:
             continue
         if not finding.fix.safe and not unsafe:
-            refused.append((finding, 'a trade-off: needs --unsafe-fixes'))
+            refused.append((finding, UNSAFE))
             continue
         edits = edits_of(finding)
         if isinstance(edits, Refusal):
@@ -151,12 +157,9 @@ def plan(
 
 
 def _overlaps(edit: FileEdit, others: Iterable[FileEdit]) -> bool:
-    """Two edits that share a byte; insertions at one point do not overlap unless one replaces text there."""
+    """Two edits that share a byte or begin at one point: of two insertions there, one may have to stand inside the other's block."""
     return any(
-        (edit.start < other.end and other.start < edit.end)
-        or (edit.start == other.start and (edit.end > edit.start) == (other.end > other.start) and edit.end > edit.start)
-        for other in others
-        if edit != other
+        (edit.start < other.end and other.start < edit.end) or edit.start == other.start for other in others if edit != other
     )
 
 
@@ -168,7 +171,7 @@ def splice(data: bytes, edits: Iterable[FileEdit]) -> bytes:
     return data
 
 
-def _replace_file(path: str, data: bytes) -> None:
+def replace_file(path: str, data: bytes) -> None:
     """Write beside and rename: the old file or the new one, never half of it. Links stay links."""
     import tempfile
 
@@ -182,19 +185,3 @@ def _replace_file(path: str, data: bytes) -> None:
     except BaseException:
         os.unlink(name)
         raise
-
-
-def diff(findings: Iterable[Finding], unsafe: bool = False) -> str:
-    """The unified diff of what `apply_fixes` would do."""
-    import difflib
-
-    planned, _, _ = plan(findings, unsafe)
-    parts: list[str] = []
-    for path in sorted(planned):
-        with open(path, 'rb') as file:
-            data = file.read()
-        old = data.decode('utf-8', 'replace').splitlines(keepends=True)
-        new = splice(data, planned[path]).decode('utf-8', 'replace').splitlines(keepends=True)
-        for line in difflib.unified_diff(old, new, f'a/{path}', f'b/{path}'):
-            parts.append(line if line.endswith('\n') else line + '\n\\ No newline at end of file\n')
-    return ''.join(parts)

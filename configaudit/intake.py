@@ -9,6 +9,7 @@ from configaudit import sources
 from configaudit.config import Config
 from configaudit.extract import read_document
 from configaudit.extract.charts import Charts, rendered_from
+from configaudit.extract.files import Files
 from configaudit.extract.process import Nested, Reading, nothing
 from configaudit.findings import Error, Skipped
 from configaudit.parse import Parsed, Unread, documents, nested_documents
@@ -36,6 +37,8 @@ class Intake(NamedTuple):
     """Files with a word addressed to this program."""
     beside: list[str]
     """Files that were read beside the audited ones: chart values."""
+    texts: Files = Files()
+    """The files by path, for what a command line names."""
 
 
 def read_files(paths: Sequence[str], config: Config) -> Intake:
@@ -60,7 +63,8 @@ def read_files(paths: Sequence[str], config: Config) -> Intake:
         _keep(item, reason, intake)
     _open_nested(intake)
     intake.beside.extend(charts.files)
-    return intake._replace(files=len(found))
+    real = {source.path: source for source in found if source.real}
+    return intake._replace(files=len(found), texts=Files(real, lambda path: _bytes(real[path], config)))
 
 
 def _kustomizations(found: list[sources.Source], config: Config) -> 'Kustomize | None':
@@ -106,9 +110,13 @@ def _add(intake: Intake, part: Intake) -> None:
     intake.beside.extend(part.beside)
 
 
+def _bytes(source: sources.Source, config: Config) -> bytes:
+    return config.contents[source.path] if source.path in config.contents else sources.read(source)
+
+
 def _read(source: sources.Source, config: Config, marked: dict[str, bytes] | None = None) -> Iterator[Parsed | Error | Unread]:
     try:
-        data = sources.read(source)
+        data = _bytes(source, config)
     except OSError as error:
         yield Error(source.path, 0, 0, 'unreadable', error.strerror or str(error))
         return

@@ -5,6 +5,7 @@ from typing import Any
 
 from configaudit.context import Context
 from configaudit.model import Component, Peers
+from configaudit.patterns import regex
 
 NOT_SEEN = {
     'autoscaler': 'an autoscaler may exist that is not among the files read',
@@ -13,6 +14,8 @@ NOT_SEEN = {
     'database': 'the database server is not among the files read: name it under `links:`',
     'grpc-server': 'the gRPC server is not among the files read: name it under `links:`',
 }
+_TO_REPLACE = regex(r'replace|placeholder|change-?me|[<{$\ufffc]')
+"""In a namespace's name: each deployment fills in its own."""
 
 
 def link(components: Iterable[Component], context: Context) -> dict[str, list[Component]]:
@@ -71,7 +74,10 @@ def _connect(
     related: Callable[[Component, Component], bool],
     context: Context,
 ) -> None:
-    """Peers in both directions for every related pair in one scope; of several the nearest in the folder tree."""
+    """Peers in both directions for every related pair in one scope; of several the nearest in the folder tree, seen from both sides.
+
+    A budget is believed to cover every pod that it selects: what is called missing must be missing.
+    """
     back: dict[Component, list[Component]] = {}
     for one in left:
         found = [other for other in index.find(keys(one)) if _same_scope(one, other) and related(one, other)]
@@ -79,8 +85,16 @@ def _connect(
         one.peer_map[right_kind] = Peers.of(found, context.complete, NOT_SEEN[right_kind])
         for other in found:
             back.setdefault(other, []).append(one)
+    far: dict[Component, list[Component]] = {}
     for other, ones in back.items():
-        other.peer_map[left_kind] = Peers.of(nearest(other, ones), context.complete)
+        close = nearest(other, ones)
+        other.peer_map[left_kind] = Peers.of(close, context.complete)
+        for one in ones if right_kind != 'disruption-budget' and len(close) < len(ones) else ():
+            if one not in close:
+                far.setdefault(one, []).append(other)
+    for one, others in far.items():
+        kept = (other for other in one.peer_map[right_kind] if other not in others)
+        one.peer_map[right_kind] = Peers.of(kept, context.complete, NOT_SEEN[right_kind])
 
 
 def _same_scope(one: Component, other: Component) -> bool:
@@ -124,13 +138,22 @@ def contains(labels: Any, selector: Any) -> bool:
 
 
 def _scope_services(pods: list[Component], services: list[Component], context: Context) -> None:
-    """Every Service of a pod's namespace: the kubelet writes each into the pod's environment."""
+    """Every Service of a pod's namespace: the kubelet writes each into the pod's environment.
+
+    Files that name no namespace share one when they lie in one folder, or one in a folder above the other.
+    """
     if not services:
         return
     for pod in pods:
         if 'engine' in pod.peer_map:
-            found = [service for service in services if service.scope == pod.scope]
+            named = bool(pod.scope) and _TO_REPLACE.search(pod.scope) is None
+            found = [service for service in services if service.scope == pod.scope and (named or _in_one_line(pod, service))]
             pod.peer_map['scope-service'] = Peers.of(nearest(pod, found), context.complete, NOT_SEEN['service'])
+
+
+def _in_one_line(one: Component, other: Component) -> bool:
+    here, there = _folders(one)[:-1], _folders(other)[:-1]
+    return here[: len(there)] == there or there[: len(here)] == here
 
 
 def _databases(by_kind: Mapping[str, list[Component]], context: Context) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -52,7 +53,7 @@ def discover(
             status = os.stat(path)
         except OSError as error:
             raise UsageError(f'{path}: {error.strerror or error}') from None
-        if not os.path.isdir(path):
+        if not stat.S_ISDIR(status.st_mode):
             if (status.st_dev, status.st_ino) not in seen:
                 seen.add((status.st_dev, status.st_ino))
                 yield Source(shown(path), path, True, status.st_size, status.st_mtime_ns)
@@ -64,9 +65,11 @@ def shown(path: str) -> str:
     """A path relative to the working directory, with '/'; outside of it as given."""
     path = os.path.normpath(path)
     if os.path.isabs(path):
-        relative = os.path.relpath(path)
-        path = path if relative.startswith('..') else relative
-    return path.replace(os.sep, '/')
+        here = os.getcwd()
+        if path == here:
+            return '.'
+        path = path.removeprefix(here + os.sep)
+    return path.replace(os.sep, '/') if os.sep != '/' else path
 
 
 def read(source: Source) -> bytes:
@@ -129,7 +132,7 @@ def _walk(
             if entry.is_dir() or (entry.is_symlink() and (status.st_dev, status.st_ino) in seen):
                 continue
             seen.add((status.st_dev, status.st_ino))
-            if os.path.stat.S_ISREG(status.st_mode):  # type: ignore[attr-defined]
+            if stat.S_ISREG(status.st_mode):
                 yield Source(path, entry.path, False, status.st_size, status.st_mtime_ns)
         stack.extend(reversed(below))
 

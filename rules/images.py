@@ -12,7 +12,9 @@ from .serving import is_gateway
 _BUILT = ('ko://', 'kind.local/', 'ko.local/', 'dev.local/')
 _NUMBERED = regex(r'\d+\.\d')
 """A variant of one release ('cpu-1.7'): only its patches move."""
-_TO_REPLACE = regex(r'replace|placeholder|change-?me|^your-|image-?name')
+_NAMED_RELEASE = regex(r'\d+[.-]\d+')
+"""A release in the name ('server-cu124.2-3.py311'): only builds of it move."""
+_TO_REPLACE = regex(r'replace|placeholder|change-?me|^your-|^ignored|image-?name')
 _CAPITALS = regex(r'[A-Z0-9_]+')
 """A name to replace: image references are lower case."""
 _STANDS_FOR_ANOTHER = ('auto', 'controller', 'scratch')
@@ -27,7 +29,7 @@ def image_floating_tag(user: Component) -> Iterator[Problem]:
     """A tag that moves gives two replicas two releases, and a restart new flags and defaults.
 
     Engines drop flags between minor releases and then stop at start. Pin a release, best with its digest. For programs that serve no
-    inference it is advice.
+    inference, and where the image's name carries the release, it is advice.
     """
     image = user['image']
     if not image.is_set:
@@ -38,8 +40,10 @@ def image_floating_tag(user: Component) -> Iterator[Problem]:
     found = identify(reference)
     if not found.floating or found.placeholder or _NUMBERED.search(found.tag) or _stands_for_another(found.repository):
         return
-    serves = found.engine or _is_service(user)
+    built = _NAMED_RELEASE.search(found.repository.rpartition('/')[2]) is not None
+    serves = not built and (found.engine or _is_service(user))
     why = 'flags and defaults change with every release' if found.engine else 'a restart may run another release'
+    why = 'a restart may run another build' if built else why
     message = '{image}: the tag {tag} moves; {why}, pin one' if found.tag else '{image}: no tag, so the registry serves latest; {why}, pin one'
     yield Problem(image, message, image=reference, tag=found.tag, why=why, severity=None if serves else 'advice')
 

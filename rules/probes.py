@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
+from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Setting, Severity, Unknown, rule
 
 from .serving import (
     AS_WRITTEN,
@@ -247,7 +247,7 @@ def _killed_while_loading(container: Component, engine: Component) -> bool:
 def initial_delay_instead_of_startup(container: Component, *, limit: float = 60) -> Iterator[Problem]:
     """A long initial delay is waited for in full even when the server is ready, and hides a crash for as long.
 
-    A startup probe waits exactly as long as the start takes.
+    A startup probe waits exactly as long as the start takes. Below the time that an engine may need to load, the delay costs little: advice.
     """
     runs_for_long(container)
     engines = container.peers('engine')
@@ -263,7 +263,8 @@ def initial_delay_instead_of_startup(container: Component, *, limit: float = 60)
         names = ' and '.join(delay.name.partition('_')[0] for delay in long)
         message = 'the {names} after {value} s whether the server is ready or not: use a startup probe'
         names += ' probes start' if len(long) > 1 else ' probe starts'
-        yield Problem(long[0], message, names=names, see=[('and here', delay) for delay in long[1:]])
+        severity: Severity | None = 'advice' if engines and max(delay.value for delay in long) < LOAD_S else None
+        yield Problem(long[0], message, names=names, see=[('and here', delay) for delay in long[1:]], severity=severity)
 
 
 @rule('readiness-tcp-only', on='container', severity='warning', source='vLLM, SGLang, TGI and Triton health endpoints; ' + _DOC)

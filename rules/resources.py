@@ -9,6 +9,7 @@ from .serving import (
     cache_path,
     downloads_at_start,
     hub_model,
+    idles,
     is_gateway,
     is_small,
     object_kind,
@@ -33,7 +34,7 @@ def requests_missing(container: Component) -> Iterator[Problem]:
     """
     runs_for_long(container)
     serves = container.peers('engine') or is_gateway(container)
-    if not serves and (not container['gpu_limit'].is_set or object_kind(container) not in AS_WRITTEN):
+    if not serves and (not container['gpu_limit'].is_set or object_kind(container) not in AS_WRITTEN or idles(container)):
         raise NotApplicable('no inference server runs in it')
     if object_kind(container) in _DEFAULTED:
         raise NotApplicable('the operator fills requests in')

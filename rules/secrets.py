@@ -40,7 +40,7 @@ def kind_of(name: str, value: str) -> str:
     if not shaped and (not is_secret_name(name) or not _STRONG.search(name) or _ABOUT.search(name) or _NO_SECRET.fullmatch(value)):
         return ''
     inner = _URL_PASSWORD.search(value)
-    if not shaped and _OBJECT_NAME.fullmatch(value) and name.lower().rstrip('s').endswith(('secret', 'credential', 'key')):
+    if not shaped and _OBJECT_NAME.fullmatch(value) and name.lower().rstrip('s').endswith(('secret', 'secret_id', 'credential', 'key')):
         return ''
     secret = inner[1] if inner else value
     if inner and _REFERENCES.fullmatch(secret):

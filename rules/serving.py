@@ -20,6 +20,7 @@ _GATEWAYS = regex(
 )
 """Images of programs that pass requests on to inference servers."""
 _UPSTREAM = ('vllm/vllm-openai', 'lmsysorg/sglang', 'huggingface/text-generation-inference')
+_IDLE = regex(r'(?:^|[\s;&/])(?:sleep\s+(?:infinity|inf|\d{4,}|\d+[dh])|tail\s+-f\s+/dev/null)\s*$')
 _CACHE_VARIABLES = ('HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE', 'HF_HOME')
 _CACHE_OPTIONS = ('--download-dir', '--huggingface-hub-cache')
 _NOT_STORAGE = ('configMap', 'secret', 'downwardAPI', 'projected')
@@ -42,6 +43,11 @@ def runs_for_long(container: Component) -> None:
     """NotApplicable for what runs once: init containers, Jobs."""
     if container['init'].value or not container.peer('workload')['serves'].value:
         raise NotApplicable('it runs once')
+
+
+def idles(container: Component) -> bool:
+    """Whether the container only waits for somebody to open a shell in it: `sleep infinity`, `tail -f /dev/null`."""
+    return _IDLE.search(' '.join(str(word.value) for word in container['words'].value)) is not None
 
 
 def serving_engine(container: Component) -> Component:

@@ -71,7 +71,7 @@ def _remedy(row: Bound, entry: Component, limit: int) -> Fix | None:
     """Deleting needs a line of a file; a command can only be given a better value."""
     value = entry['value']
     if row.remedy == 'delete' and entry['form'].value == 'file':
-        return value.remove(safe=row.rule == 'sysctl-tw-recycle', description='the default of the kernel holds again')
+        return value.remove(safe=row.rule == 'sysctl-tw-recycle', description='remove it: the default of the kernel holds again')
     if isinstance(row.remedy, int):
         return value.set(max(row.remedy, limit))
     return value.set(limit) if row.relation == 'below' else None

@@ -299,7 +299,7 @@ def test_diff_and_fix(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (folder / 'pod.yaml').read_text() == before
     assert cli.run([*command, '--fix', '--unsafe-fixes']) == 0
     assert (folder / 'pod.yaml').read_text() == before.replace('512', '128')
-    assert 'fixed 1 findings in 1 files, 0 left' in capsys.readouterr().err
+    assert 'fixed 1 finding in 1 file, 0 left' in capsys.readouterr().err
     assert cli.run([*command, '--diff', '--unsafe-fixes']) == 0
 
 

@@ -1,7 +1,7 @@
 """`configaudit check`: audit files and report."""
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -11,7 +11,11 @@ from configaudit.command.verdict import CLEAN, FINDINGS, LOST, Limits, audited, 
 from configaudit.config import Config
 from configaudit.errors import UsageError
 from configaudit.report import REPORTERS, Options, render
+from configaudit.report.wording import plural
 from configaudit.result import Kept, Result
+
+if TYPE_CHECKING:
+    from configaudit.fix_rounds import Fixed
 
 _FORMATS = tuple(REPORTERS)
 _REPORTING = (
@@ -81,12 +85,14 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
     result = _report_part(audited(paths, asked.config), asked)
     if given['diffing']:
         return _show_diff(result, paths, asked, unsafe=given['unsafe_fixes'])
+    failed = given['fixing'] and _apply(result, paths, asked, given)
     if given['fixing']:
-        _apply(result, unsafe=given['unsafe_fixes'], verbose=given['verbose'])
         result = _report_part(audited(paths, asked.config), asked)
+    _tell_what_is_stale(result)
     if given['verbose']:
         _tell_what_was_read(result, asked.config)
-    return _show(_rendered(result, paths, asked, given['form'], look))
+    kept = _rendered(result, paths, asked, given['form'], look)
+    return _show(kept._replace(code=LOST) if failed else kept)
 
 
 def _rendered(result: Result, paths: tuple[str, ...], asked: '_Asked', form: str, look: Options) -> Kept:
@@ -155,29 +161,54 @@ def _report_part(result: Result, asked: _Asked) -> Result:
     if asked.baseline:
         result, stale = without_known(result, asked.baseline)
         result = result._replace(stale=stale)
-        if stale:
-            say(f'{stale} findings of the baseline are gone: `configaudit baseline update` takes them out')
     return narrowed(result, asked.only)
 
 
+def _tell_what_is_stale(result: Result) -> None:
+    if result.stale:
+        say(f'{plural(result.stale, "finding")} of the baseline gone: `configaudit baseline update` takes them out')
+
+
 def _show_diff(result: Result, paths: tuple[str, ...], asked: _Asked, *, unsafe: bool) -> int:
-    from configaudit.fix import diff
+    from configaudit.report.patch import patch
 
-    text = diff(result.findings, unsafe)
-    emit(text)
+    fixed = _fixed(result, paths, asked, unsafe=unsafe)
+    shown = patch(fixed.old, fixed.new)
+    emit(shown.text)
+    if not shown.exact:
+        say('the diff does not show credentials and control characters: it is to read, not to apply; --fix writes the files')
     code = status(result, paths, asked.limits._replace(fail_on='never'))
-    return code if code == LOST else FINDINGS if text else CLEAN if result.components else code
+    return code if code == LOST else FINDINGS if fixed.new else CLEAN if result.components else code
 
 
-def _apply(result: Result, *, unsafe: bool, verbose: bool) -> None:
-    from configaudit.fix import apply_fixes
+def _fixed(result: Result, paths: tuple[str, ...], asked: _Asked, *, unsafe: bool) -> 'Fixed':
+    """What fixing comes to, before anything is written."""
+    from configaudit.fix_rounds import fix_all
+
+    def judge(contents: Mapping[str, bytes]) -> Result:
+        return _report_part(audited(paths, asked.config._replace(contents=contents)), asked)
+
+    return fix_all(result, judge, unsafe)
+
+
+def _apply(result: Result, paths: tuple[str, ...], asked: _Asked, given: dict[str, Any]) -> bool:
+    """Write the fixes; whether a file could not be written."""
+    from configaudit.fix import UNSAFE
+    from configaudit.fix_rounds import write
     from configaudit.places import locate
 
-    done = apply_fixes(result.findings, unsafe)
-    say(f'fixed {len(done.applied)} findings in {len(done.files)} files, {len(done.refused)} left')
-    for finding, reason in done.refused if verbose else ():
+    fixed = _fixed(result, paths, asked, unsafe=given['unsafe_fixes'])
+    failed = write(fixed)
+    for path, error in failed:
+        say(f'{path}: not written: {error.strerror or error}')
+    if not failed:
+        traded = sum(reason == UNSAFE for _, reason in fixed.refused)
+        left = f'{len(fixed.refused)} left' + (f', {traded} of them a trade-off: --unsafe-fixes' if traded else '')
+        say(f'fixed {plural(fixed.applied, "finding")} in {plural(len(fixed.new), "file")}, {left}')
+    for finding, reason in fixed.refused if given['verbose'] else ():
         at = locate(finding.place)
         say(f'not fixed: {at.path}:{at.line}:{at.column} {finding.rule.id}: {reason}')
+    return bool(failed)
 
 
 def _tell_what_was_read(result: Result, config: Config) -> None:

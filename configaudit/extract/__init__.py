@@ -5,13 +5,14 @@ from importlib import import_module
 from typing import Any
 
 from configaudit.context import Context
-from configaudit.extract.commands import invocations
+from configaudit.extract.commands import Invocations
 from configaudit.extract.environment import Stores
+from configaudit.extract.files import Files
 from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.trees import reader_of
 from configaudit.model import Component
 from configaudit.parse.tree import Map
-from configaudit.places import Document
+from configaudit.places import Document, Place
 
 Reader = Callable[[Document], Reading]
 
@@ -38,7 +39,7 @@ FORMATS: dict[str, str] = {
 """Format -> the module whose `read(document)` reads it."""
 
 ENGINES: dict[str, tuple[str, ...]] = {
-    'vllm': ('vllm', '--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens'),
+    'vllm': ('vllm', 'gpu-memory-utilization', 'max-num-seqs', 'max-num-batched-tokens', 'max-model-len', 'gpu_memory_u', 'max_num_', 'max_model_len'),
     'sglang': ('sglang',),
     'tgi': ('text-generation', 'tgi', 'MAX_TOTAL_TOKENS'),
     'triton': ('tritonserver',),
@@ -47,7 +48,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
 
 PROCESSES: dict[str, tuple[str, ...]] = {
     'golang': ('GOMAXPROCS', 'GOMEMLIMIT', 'GOGC', 'java', 'JAVA', 'JDK', '-Xm', '-XX', 'NODE_OPTIONS', 'max-old-space'),
-    'pools': ('DB', 'DATA', 'SQL', 'PG', 'POSTGRES', 'POOL', 'DSN', 'UR', 'Connection', 'SPRING', 'litellm'),
+    'pools': ('DB', 'DATA', 'SQL', 'PG', 'POSTGRES', 'POOL', 'DSN', 'UR', 'Connection', 'SPRING', 'CONN', 'database', 'litellm'),
     'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona'),
     'grpc': ('GRPC_', 'grpc.'),
     'host_commands': ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/'),
@@ -82,13 +83,11 @@ def _call(module: str, name: str, *arguments: Any) -> Any:
     return getattr(import_module('configaudit.extract.' + module), name)(*arguments)
 
 
-def finish(reading: Reading, context: Context) -> list[Component]:
+def finish(reading: Reading, context: Context, files: Files | None = None) -> list[Component]:
     """Stage two: engines and services of every process, now that every ConfigMap and env file is known."""
-    stores = Stores(reading.data)
-    components = list(reading.components)
-    for process in reading.processes:
-        if process.settle is not None:
-            process = process.settle(process, stores)
+    stores = Stores(reading.data, files)
+    processes, components = _opened(reading, stores)
+    for process in processes:
         haystack = _haystack(process)
         engines = [name for name, markers in ENGINES.items() if any(marker in haystack for marker in markers)]
         services = [name for name, markers in PROCESSES.items() if any(marker in haystack for marker in markers)]
@@ -98,13 +97,39 @@ def finish(reading: Reading, context: Context) -> list[Component]:
             services.append('pools')
         if not engines and not services:
             continue
-        found = invocations(process, stores)
+        found = Invocations(process, stores)
         for name in engines:
             read = (_call('engines.' + name, 'read', invocation, stores, context) for invocation in found)
             components.extend(component for component in read if component is not None)
         for name in services:
             components.extend(_call('services.' + name, 'read_process', process, found, stores))
     return components
+
+
+def _opened(reading: Reading, stores: Stores) -> tuple[list[Process], list[Component]]:
+    """The processes with the scripts they start, and the components without those of such a script by itself."""
+    processes = [process.settle(process, stores) if process.settle is not None else process for process in reading.processes]
+    if not any(process.files for process in processes):
+        return processes, list(reading.components)
+    from configaudit.extract.mounts import with_script
+
+    started = [with_script(process, stores) for process in processes]
+    spans = [
+        own.entrypoint[-1].place.outermost() for own, process in zip(started, processes, strict=True) if own is not process and own.entrypoint
+    ]
+    held = [process.component for process in started if _is_in(process.component, spans)] if spans else []
+    return (
+        [process for process in started if process.component not in held],
+        [component for component in reading.components if component not in held],
+    )
+
+
+def _is_in(component: Component, spans: list[Place]) -> bool:
+    """Whether a command stands in one of these scripts."""
+    place = component.place.outermost()
+    return component.kind.name == 'command' and any(
+        place.document.path == span.document.path and place.document.line == span.document.line and span.start <= place.start <= span.end for span in spans
+    )
 
 
 def _haystack(process: Process) -> str:

@@ -1,8 +1,8 @@
 """From a Process to the command lines it really runs: scripts opened, wrappers peeled, variables resolved."""
 
 import os.path
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from configaudit.extract.environment import Stores, environment_of, expand, unseen_imports
 from configaudit.extract.process import Process
@@ -60,6 +60,34 @@ def invocations(process: Process, stores: Stores) -> list[Invocation]:
         offset = next(at for at, word in enumerate(given) if word is script)
         return list(_script(process, raw[offset], environment, variables))
     return [Invocation(process, argv, argv[1:], environment, process.form, process.partial, variables)]
+
+
+class Invocations(Sequence[Invocation]):
+    """The command lines of a process, worked out when somebody first looks: most readers never open its scripts."""
+
+    def __init__(self, process: Process, stores: Stores) -> None:
+        self._process = process
+        self._stores = stores
+        self._found: list[Invocation] | None = None
+
+    def _all(self) -> list[Invocation]:
+        if self._found is None:
+            self._found = invocations(self._process, self._stores)
+        return self._found
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._all()[at]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+def environment_seen(process: Process, found: Sequence[Invocation], stores: Stores) -> Mapping[str, Word]:
+    """The variables of a process; a script that exports some is opened for them."""
+    words = (*(process.entrypoint or ()), *(process.arguments or ()))
+    if any('export' in word.value for word in words) and found:
+        return found[0].environment
+    return environment_of(process, stores)
 
 
 def _is_program(value: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from configaudit.extract.files import Files
 from configaudit.extract.process import Data, Imported, Process, Reference
 from configaudit.extract.words import Word
 from configaudit.patterns import regex
@@ -14,9 +15,10 @@ _WHOLE_TAIL = regex(r'(--?[\w.-]+=)(\$\([A-Za-z_][\w.-]*\)|\$\{[A-Za-z_]\w*[^{}]
 
 
 class Stores:
-    """The named text of a run: ConfigMaps, Secrets and env files by scope and name."""
+    """The named text of a run: ConfigMaps, Secrets and env files by scope and name, files by path."""
 
-    def __init__(self, data: Iterable[Data]) -> None:
+    def __init__(self, data: Iterable[Data], files: Files | None = None) -> None:
+        self.files = files or Files()
         self._by_name: dict[tuple[str, str], list[Data]] = {}
         for item in data:
             self._by_name.setdefault((item.kind, item.name), []).append(item)

@@ -37,6 +37,7 @@ class _Overlay(NamedTuple):
     keys: frozenset[Key]
     images: tuple[tuple[str, Map, Document], ...]
     replicas: tuple[tuple[str, Any, Document], ...]
+    affixes: tuple[str, str]
 
 
 class Kustomize:
@@ -63,7 +64,8 @@ class Kustomize:
         images = tuple((text(image, 'name') or '', image, item.document) for image in maps(root, 'images'))
         replicas = tuple((text(entry, 'name') or '', entry.get('count'), item.document) for entry in maps(root, 'replicas'))
         keys = frozenset(key for key, _, _ in patches)
-        self._overlays.append(_Overlay(folder, resources, tuple(patches), keys, images, replicas))
+        affixes = (text(root, 'namePrefix') or '', text(root, 'nameSuffix') or '')
+        self._overlays.append(_Overlay(folder, resources, tuple(patches), keys, images, replicas, affixes))
 
     def _patches(self, folder: str, item: Parsed) -> Iterator[tuple[Key, Document, Map]]:
         root = item.root
@@ -96,7 +98,7 @@ class Kustomize:
             return False
         key = _key(item.root)
         chains = self._deployments()[path]
-        changed = any(step.images or step.replicas or key in step.keys for chain in chains for step in chain)
+        changed = any(_changes(step, key, item.document.data) for chain in chains for step in chain)
         if changed:
             self._bases.append((path, item))
         return changed
@@ -138,7 +140,7 @@ class Kustomize:
                         if patch_key == key:
                             used.add(id(patch))
                             root = _merged(root, patch, document)
-                    root = _with_images(root, step)
+                    root = _renamed(_with_images(root, step), step)
                 yield base._replace(root=root), ''
         for overlay in self._overlays:
             for _, document, patch in overlay.patches:
@@ -202,6 +204,30 @@ def own_document(node: Any, document: Document) -> Any:
         elif isinstance(found, Seq):
             stack.extend(found)
     return node
+
+
+def _changes(step: _Overlay, key: Key, data: bytes) -> bool:
+    """Whether a kustomization changes an object: patches it, names one of its images, sets its replicas, or renames a Service."""
+    return (
+        key in step.keys
+        or (key[0] == 'Service' and any(step.affixes))
+        or any(name.encode() in data for name, _, _ in step.images)
+        or any(name == key[1] for name, _, _ in step.replicas)
+    )
+
+
+def _renamed(root: Map, overlay: _Overlay) -> Map:
+    """A Service under the name that clients reach it by; names of other objects say nothing that is judged."""
+    metadata = mapping(root, 'metadata')
+    name = None if metadata is None else metadata.get('name')
+    if not any(overlay.affixes) or (text(root, 'kind'), text(root, 'apiVersion')) != ('Service', 'v1') or not isinstance(name, Scalar):
+        return root
+    root = _copied(root)
+    made = Scalar(None, None, name.implicit, name.value.join(overlay.affixes), name.start_mark, name.end_mark, style=name.style)
+    if hasattr(name, 'document'):
+        made.document = name.document
+    root['metadata']['name'] = made
+    return root
 
 
 def _with_images(root: Map, overlay: _Overlay) -> Map:

@@ -37,6 +37,19 @@ class Imported(NamedTuple):
     place: Place
 
 
+class Mount(NamedTuple):
+    """A volume in a process: whose keys, or which folder or file of the run, stand there."""
+
+    kind: str
+    """'ConfigMap', 'Secret' or 'path'."""
+    name: str
+    """The object's name, or the path in the run."""
+    key: str = ''
+    """Of a `subPath`: the one key that is mounted."""
+    items: Mapping[str, str] = {}
+    """Path below the mount -> key, where the volume renames keys."""
+
+
 class Process(NamedTuple):
     """A program that a carrier starts: image, words of the command line, environment, files."""
 
@@ -49,8 +62,8 @@ class Process(NamedTuple):
     """What follows the entry point; None: the image's own command."""
     environment: tuple[Variable, ...] = ()
     imported: tuple[Imported, ...] = ()
-    files: Mapping[str, tuple[str, str]] = {}
-    """Mount path -> (kind, name) of a ConfigMap or Secret whose keys are files there."""
+    files: Mapping[str, Mount] = {}
+    """Mount path -> whose files stand there."""
     shell: bool = False
     """`arguments` is one string for a shell (a script, shell-form CMD, compose command string)."""
     partial: str = ''

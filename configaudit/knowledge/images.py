@@ -48,6 +48,7 @@ REPOSITORIES: tuple[tuple[str, str, str], ...] = (
     (r'(^|/)worker-v1-vllm$', 'vllm', 'the RunPod worker'),
     (r'(^|/)vertex-[^/]*/pytorch-vllm-serve$', 'vllm', 'the Vertex AI container'),
     (r'(^|/)[^/]*(exporter|router|operator|scheduler|proxy|sidecar|gateway|controller|benchmark|-sim)$', '', ''),
+    (r'(^|/)([^/]*[-_])?(mock(er)?|simulator|fake|stub|dummy)([-_][^/]*)?$', '', ''),
     (r'(^|/)vllm/vllm-[^/]+$', 'vllm', ''),
     (r'(^|/)[^/]*vllm[^/]*$', 'vllm', ''),
     (r'(^|/)[^/]*sglang[^/]*$', 'sglang', ''),
@@ -84,6 +85,8 @@ PLACEHOLDER = regex(
     r'|v?x\.y(\.z)?|tag|image[-_]?tag|version|none',
     re.IGNORECASE,
 )
+_OPEN_NAME = regex(r'.*\$\{?\w+\}?|<.*>|\{.*|.*:')
+"""A reference whose end is a variable or a blank: its tag is whatever is filled in."""
 _COMMIT = regex(r'[0-9a-f]{7,40}', re.ASCII)
 # rocm/vllm writes the engine's version in the middle: rocm6.3.1_instinct_vllm0.8.3_20250410
 _INSIDE = regex(r'(?:vllm|sglang)[-_]?(v?\d+\.\d+[0-9a-z.]*)')
@@ -97,11 +100,11 @@ def identify(image: str) -> Image:
     repository, tag = _split(named)
     engine, product = _engine(repository)
     numbered = tag.removeprefix('v').replace('.', '').isdigit()
-    placeholder = bool(tag) and not numbered and bool(PLACEHOLDER.fullmatch(tag))
+    placeholder = not numbered and bool(PLACEHOLDER.fullmatch(tag) if tag else not digest and _OPEN_NAME.fullmatch(named))
     floating = not digest and not placeholder and not numbered and _floats(repository, tag)
     version, reason = (None, '') if placeholder or floating else _version(engine, product, tag)
     if placeholder:
-        reason = f'the tag {tag!r} stands for a value to fill in'
+        reason = f'{f"the tag {tag!r}" if tag else named} stands for a value to fill in'
     elif floating:
         reason = f'the tag {tag!r} moves' if tag else 'no tag: the registry serves latest'
     elif not tag:

@@ -61,9 +61,13 @@ def _not_text(data: bytes) -> str:
 
 
 def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator[Parsed | Error | Unread]:
+    from configaudit.parse.placeholder import unfilled, without_placeholders
     from configaudit.parse.yaml import SyntaxProblem, check, parse
 
-    hidden = template.mask(data) if template.is_templated(data) else None
+    templated = template.is_templated(data)
+    if templated and gate and all(kind_of(data, piece.start, piece.end) in GATED_KINDS for piece in split(data)):
+        return
+    hidden = template.mask(data) if templated else None
     masked = hidden.masked if hidden else data
     slices = split(masked, data) if kind != 'json' else iter([next(split(b''))._replace(end=len(data))])
     for number, piece in enumerate(slices):
@@ -84,15 +88,20 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
         parsed = masked[piece.start : piece.end] if hidden else original
         document = Document(path, 'yaml', original, piece.start, piece.line, parsed, note=note)
         document.template = hidden.part(piece.start, piece.end) if hidden else None
-        if document.template is not None and not hidden_is_template(path, hidden):
-            yield from _placeholders(document)
         try:
-            if only_check:
+            if only_check and document.template is None:
                 check(parsed)
                 continue
             tree = parse(parsed, hidden is not None)
         except SyntaxProblem as problem:
-            yield _error(document, problem, original)
+            plain = without_placeholders(original) if document.template is not None and problem.kind != 'limit' else None
+            if plain is None:
+                yield _unreadable(document, problem, original, kind)
+                continue
+            document.template, document.parsed, tree = None, original, plain
+        if document.template is not None and not hidden_is_template(path, hidden):
+            yield from unfilled(document, tree.roots)
+        if only_check:
             continue
         duplicates = tuple(tree.duplicates)
         for root in tree.roots:
@@ -108,30 +117,27 @@ def hidden_is_template(path: str, hidden: template.Template | None) -> bool:
     return hidden is None or hidden.is_chart or path.endswith(_TEMPLATE_NAMES) or '/templates/' in f'/{path}'
 
 
-def _placeholders(document: Document) -> Iterator[Error]:
-    """Unquoted placeholders in a plain file: not YAML until something fills them."""
-    for action in document.template.actions:
-        before = document.data[: action.start].rstrip(b' \t')[-1:]
-        if before in (b':', b'-', b'\n', b'') and not action.text.startswith((b'{%', b'{#')):
-            at = locate(Place(document, len(document.data[: action.start].decode('utf-8', 'replace')), 0)._replace(end=0))
-            name = action.text.decode('utf-8', 'replace')
-            yield Error(
-                document.path, at.line, at.column, 'template',
-                f'placeholder {name} is not filled in: this is not YAML until something replaces it', False,
-            )  # fmt: skip
+def _unreadable(document: Document, problem: Any, original: bytes, kind: str) -> Error | Unread:
+    """An Error for what may be configuration; a file of helpers, prose or foreign data is only left out."""
+    if problem.kind != 'limit':
+        if document.template is not None and (document.path.endswith('.tpl') or not is_kubernetes_text(original)):
+            return Unread(document.path, document.line, 'a template that is not YAML by itself')
+        if kind == 'json' and not is_interesting(original, 0, len(original)):
+            return Unread(document.path, document.line, 'not configuration that is read')
+    return _error(document, problem, original)
 
 
 def _error(document: Document, problem: Any, original: bytes) -> Error:
     size = len(document.text)
     at = locate(Place(document, min(problem.index, size), min(problem.index, size)))
     fatal = problem.kind == 'limit' or is_kubernetes_text(original)
-    message = problem.message
-    if document.template is not None:
-        fatal = False
-        message = f'template that does not read as YAML even masked: {message}'
+    message, kind = problem.message, problem.kind
+    if document.template is not None and kind != 'limit':
+        fatal, kind = False, 'template'
+        message = f'does not read as YAML even with its actions masked: {message}'
     elif b'<<<<<<< ' in original and b'>>>>>>> ' in original:
         message = f'unresolved merge conflict: {message}'
-    return Error(document.path, at.line, at.column, problem.kind, message, fatal)
+    return Error(document.path, at.line, at.column, kind, message, fatal)
 
 
 def is_kubernetes_text(data: bytes) -> bool:

@@ -45,6 +45,8 @@ def format_of(path: str, data: bytes) -> str:
     folder, _, name = path.rpartition('/')
     stem, _, extension = name.rpartition('.')
     extension = extension.lower() if stem else ''
+    if extension in ('yaml', 'yml') and not name.startswith('.'):
+        return 'yaml'
     if extension == 'conf' and folder.endswith('.d') and folder.rpartition('/')[2] not in ('sysctl.d', 'limits.d') and _UNIT.search(data[:65536]):
         return 'systemd'
     if name in _BY_NAME:
@@ -59,7 +61,7 @@ def format_of(path: str, data: bytes) -> str:
             return found if found != 'nginx' or _NGINX_BLOCK.search(data[:65536]) else ''
     if extension in ('j2', 'jinja', 'jinja2', 'tmpl', 'gotmpl', 'tpl'):
         inner = format_of(path[: -len(extension) - 1], data)
-        return inner or ('yaml' if extension != 'tpl' or b'kind:' in data else '')
+        return inner or ('yaml' if '.' not in stem and (extension != 'tpl' or b'kind:' in data) else '')
     if extension in _BY_EXTENSION:
         found = _BY_EXTENSION[extension]
         return found if found != 'pbtxt' or _TRITON.search(data) else ''
@@ -72,10 +74,13 @@ def _confirms(found: str, data: bytes) -> bool:
 
 
 def _by_content(data: bytes, name: str) -> str:
+    if name == 'NOTES.txt':  # a chart's closing words, which quote commands and manifests
+        return ''
     head = data[:65536]
     if head[:2] == b'#!':
         return 'shell' if re.match(rb'#![^\n]*\b(?:ba|da|k|z|a)?sh\b', head) else ''
-    if head.lstrip(b'\xef\xbb\xbf \t\r\n')[:1] == b'{':
+    start = head.lstrip(b'\xef\xbb\xbf \t\r\n')[:2]
+    if start[:1] == b'{' and start not in (b'{{', b'{%', b'{#'):
         return 'json'
     for pattern, found in (
         (_UNIT, 'systemd'), (_SYSCTL_LINE, 'sysctl'), (_LIMITS_LINE, 'limits'), (_UDEV_LINE, 'udev'), (_BATCHING, 'tf-batching'),

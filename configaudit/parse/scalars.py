@@ -7,7 +7,7 @@ from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment
 
 _MASK = regex(r'\^{4,}')
-_FOLD = r'[ \t]*(?:(?:\r\n|\r|\n)[ \t]*)+'
+_FOLD = r'[\r\n][ \t\r\n]*'
 _CHANGED = {
     '"': regex(rf'\\(?:x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}}|U[0-9a-fA-F]{{8}}|(?:\r\n|\r|\n)[ \t]*|.)|{_FOLD}|\^{{4,}}'),
     "'": regex(rf"''|{_FOLD}|\^{{4,}}"),
@@ -59,10 +59,11 @@ def _flow_segments(raw: str, start: int, value: str, style: str) -> tuple[Segmen
     at, stop = (1, len(raw) - 1) if style else (0, len(raw))
     cursor = 0
     for match in _CHANGED[style].finditer(raw, at, stop):
-        segments.append(Segment(cursor, start + at, match.start() - at))
-        cursor += match.start() - at
-        segments.append(Segment(cursor, start + match.start(), 0))
-        cursor += _width(match[0])
+        run = raw[at : match.start()]
+        length = len(run.rstrip(' \t') if match[0][0] in '\r\n' else run)
+        segments.append(Segment(cursor, start + at, length))
+        segments.append(Segment(cursor + length, start + at + length, 0))
+        cursor += length + _width(match[0])
         at = match.end()
     segments.append(Segment(cursor, start + at, stop - at))
     return tuple(segments) if cursor + stop - at == len(value) else ()

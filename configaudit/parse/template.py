@@ -14,6 +14,7 @@ FILL = '^^^^'
 MAX_UNCLOSED = 50
 _RUN = regex(r'\^{4,}')
 _OPENERS = regex(rb'\{\{|\{%|\{#')
+_STOPS = regex(rb'[}%"`\']')
 _BLOCK_VALUE = regex(rb'\b(nindent|indent|toYaml|toJson|include|template|tpl|to_nice_yaml|to_yaml)\b')
 _INDENT = regex(rb'\bn?indent\s+(\d+)')
 _WORD = regex(rb'\{[{%]-?\+?\s*([A-Za-z.$_]*)')
@@ -153,15 +154,12 @@ def _end_of(data: bytes, at: int, closer: bytes) -> int:
         found = data.find(closer, found) if found >= 0 else -1
         return found + 2 if found >= 0 else -1
     limit = min(len(data), at + 65536)
-    while at < limit:
-        byte = data[at : at + 1]
+    while (stop := _STOPS.search(data, at, limit)) is not None:
+        at = stop.start()
         if data[at : at + 2] == closer:
             return at + 2
-        if byte in (b'"', b'`', b"'"):
-            close = _string_end(data, at, byte, limit)
-            at = close if close > 0 else at + 1
-        else:
-            at += 1
+        close = _string_end(data, at, stop[0], limit) if stop[0] in b'"`\'' else 0
+        at = close if close > 0 else at + 1
     return -1
 
 
@@ -200,15 +198,14 @@ def _alone(out: bytearray, data: bytes, start: int, end: int) -> bool:
 
 
 def _between_lines(data: bytes, start: int, end: int) -> bool:
-    """A control action between a value and its line end ('name: x {{- end }}')."""
+    """A control action between a value and its line end ('name: x {{- end }}', 'name: "x"{{end}}')."""
     word = _WORD.match(data[start:end])
-    return word is not None and word[1] in _CLOSE_WORDS and data[start - 1 : start] in (b' ', b'\t')
+    return word is not None and word[1] in _CLOSE_WORDS and data[start - 1 : start] in (b' ', b'\t', b'"', b"'")
 
 
 def _fill(out: bytearray, start: int, end: int, byte: bytes) -> None:
-    first = True
-    for at in range(start, end):
-        if out[at] in b'\r\n':
-            first = False
-        else:
-            out[at : at + 1] = byte if first else b' '
+    lines = bytes(out[start:end]).splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        body = line.rstrip(b'\r\n')
+        lines[number] = (b' ' if number else byte) * len(body) + line[len(body) :]
+    out[start:end] = b''.join(lines)

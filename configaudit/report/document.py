@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from configaudit.findings import Finding, NotAssessed
-from configaudit.model import CONFIDENCES, REMOVE, SEVERITIES, Change, Component, Fix
+from configaudit.model import CONFIDENCES, SEVERITIES, Component, Fix
 from configaudit.places import Place, locate
 from configaudit.redact import redact, safe_value
+from configaudit.report.fix_words import describe
 from configaudit.result import Result
-from configaudit.units import HOLE, show
+from configaudit.units import HOLE
 
 SCHEMA = 1
 Values = dict[str, Any]
@@ -152,7 +153,7 @@ def _fix(finding: Finding) -> Values | None:
     if fix is None:
         return None
     edits = edits_of(finding) if fix.changes else ()
-    description = _describe(fix)
+    description = _describe(fix, finding.component)
     if isinstance(edits, Refusal):
         description, edits = f'{description}: not written by the tool, {_text(edits.reason)}', ()
     if any(redact(edit.text) != edit.text for edit in edits):
@@ -165,16 +166,8 @@ def _fix(finding: Finding) -> Values | None:
     }
 
 
-def _describe(fix: Fix) -> str:
-    if fix.description:
-        return _text(fix.description)
-    return ', '.join(map(_change, fix.changes)) or 'run a command'
-
-
-def _change(change: Change) -> str:
-    if change.value is REMOVE:
-        return f'remove {change.setting}'
-    return _text(f'set {change.setting} to {show(safe_value(change.setting, change.value))}')
+def _describe(fix: Fix, component: Component) -> str:
+    return _text(fix.description or ', '.join(describe(change, component) for change in fix.changes) or 'run a command')
 
 
 def _not_assessed(item: NotAssessed, where: Locate) -> Values:

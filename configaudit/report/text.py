@@ -82,7 +82,7 @@ def _notes(finding: Finding, item: dict[str, Any], options: Options) -> Iterator
 
 
 def _fix(fix: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    flag = '' if not fix['edits'] else ' (--fix)' if fix['safe'] else ' (--unsafe-fixes)'
+    flag = '' if not fix['edits'] else ' (--fix)' if fix['safe'] else ' (--fix --unsafe-fixes)'
     yield 'fix', fix['description'] + flag
     for command in fix['commands']:
         yield 'run', command
@@ -130,7 +130,7 @@ def _end(result: Result, items: list[dict[str, Any]], options: Options) -> Itera
     fixes = [item['fix']['safe'] for item in items if item['fix'] and item['fix']['edits']]
     if options.show_fix and fixes:
         safe = fixes.count(True)
-        unsafe = [f'{len(fixes) - safe}{" more" if safe else ""} with --unsafe-fixes'] if len(fixes) > safe else []
+        unsafe = [f'{len(fixes) - safe}{" more" if safe else ""} with --fix --unsafe-fixes'] if len(fixes) > safe else []
         yield [('fixable: ' + ', '.join([*([f'{safe} with --fix'] if safe else []), *unsafe]), '')]
     why = reasons(result)
     if why and not options.verbose:

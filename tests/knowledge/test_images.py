@@ -82,6 +82,19 @@ def test_placeholder_tags_do_not_float(tag: str) -> None:
     assert (found.placeholder, found.floating, found.engine) == (True, False, 'vllm')
 
 
+@pytest.mark.parametrize('image', ['$ENGINE_IMAGE', '${ENGINE_IMAGE}', '<your-image>', '{{', 'registry.corp/team/server:', 'registry.corp/$IMAGE'])
+def test_a_reference_that_is_filled_in_later_has_no_floating_tag(image: str) -> None:
+    found = identify(image)
+    assert (found.placeholder, found.floating, found.version) == (True, False, None)
+    assert 'fill in' in found.reason
+
+
+def test_a_variable_before_a_tag_or_digest_hides_neither() -> None:
+    assert identify('$REGION-docker.pkg.dev/team/server:latest').floating
+    assert identify('${IMAGE}@sha256:abc').digest == 'sha256:abc'
+    assert not identify('${IMAGE}@sha256:abc').placeholder
+
+
 def test_a_digest_pins_a_floating_tag() -> None:
     assert not identify('vllm/vllm-openai:latest@sha256:abc').floating
 
@@ -105,7 +118,14 @@ def test_holes(image: str, engine: str | None, version: str | None, floating: bo
 
 @pytest.mark.parametrize(
     'image',
-    ['ghcr.io/acme/vllm-router:v0.1.0', 'ghcr.io/llm-d/llm-d-inference-scheduler:v0.2.0', 'lmcache/lmstack-router:1'],
+    [
+        'ghcr.io/acme/vllm-router:v0.1.0',
+        'ghcr.io/llm-d/llm-d-inference-scheduler:v0.2.0',
+        'lmcache/lmstack-router:1',
+        'acme/vllm-mock:nightly',
+        'acme/mocker-vllm:1.0',
+        'acme/vllm-simulator-a40:nightly',
+    ],
 )
 def test_what_stands_beside_the_engine_is_not_the_engine(image: str) -> None:
     assert identify(image).engine is None

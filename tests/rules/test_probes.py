@@ -82,6 +82,13 @@ def test_one_cause_is_said_once(run: Run) -> None:
     assert severities(result, 'initial-delay-instead-of-startup') == []
 
 
+@pytest.mark.parametrize(('delay', 'expected'), [(59, []), (60, ['advice']), (299, ['advice']), (300, ['warning'])])
+def test_a_delay_within_the_time_to_load_is_advice(run: Run, delay: int, expected: list[str]) -> None:
+    probe = {**HEALTH, 'initialDelaySeconds': delay}
+    result = run({'d.yaml': deployment(container(startupProbe=None, livenessProbe=None, readinessProbe=probe))})
+    assert severities(result, 'initial-delay-instead-of-startup') == expected
+
+
 @pytest.mark.parametrize(('period', 'failures', 'found'), [(10, 3, False), (5, 3, True), (30, 1, True), (1, 30, False)])
 def test_liveness_needs_time_and_more_than_one_failure(run: Run, period: int, failures: int, found: bool) -> None:
     probe = {**HEALTH, 'periodSeconds': period, 'failureThreshold': failures}

@@ -93,3 +93,15 @@ def test_a_sidecar_of_an_engine_is_part_of_the_service(run: Callable[..., Result
 def test_a_templated_image_keeps_what_is_known(found: Audit, image: str, count: int) -> None:
     text = deployment(container(image='IMAGE')).replace('image: IMAGE', f'image: "{image}"')
     assert len(found({'templates/d.yaml': text}, 'image-floating-tag')) == count
+
+
+@pytest.mark.parametrize(
+    ('more', 'count'),
+    [
+        ({}, 1), ({'command': ['sleep', 'infinity']}, 0), ({'command': ['/bin/sh', '-c'], 'args': ['nvidia-smi; tail -f /dev/null']}, 0),
+        ({'command': ['sh', '-c', 'sleep 20; ./serve']}, 1),
+    ],
+)  # fmt: skip
+def test_a_pod_that_waits_for_a_shell_is_not_starved(found: Audit, more: dict[str, Any], count: int) -> None:
+    tool = container(image='cuda-samples:1.0', resources={'limits': {'nvidia.com/gpu': 1}}, **{'args': None, **more})
+    assert len(found({'d.yaml': deployment(tool)}, 'requests-missing')) == count

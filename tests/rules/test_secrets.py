@@ -31,6 +31,8 @@ POD = 'apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n 
         ('ALLOW_EMPTY_PASSWORD', '"yes"', []),
         ('PASSWORD_FILE', '/run/secrets/db', []),
         ('TLS_SECRET', 'gateway-tls', []),
+        ('SECRET_ID', 'warehouse-reader-key', []),
+        ('VAULT_SECRET_ID', '6a174c20-f6de-a53c-74d2-6018fcceff64', ['error']),
         ('AUTH_PROXY_IMAGE', 'gcr.io/proxy@sha256:0123456789abcdef0123456789abcdef', []),
         ('SASL_PASSWORD_LOCATION', 'conf/sasl1.password', []),
         ('MAX_NUM_BATCHED_TOKENS', '"8192"', []),

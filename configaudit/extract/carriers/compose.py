@@ -12,6 +12,7 @@ from configaudit.extract.carriers.compose_service import (
     command_words,
     env_files,
     environment,
+    files,
     gpus,
     limits,
     mounts,
@@ -29,6 +30,8 @@ _PARTS = frozenset(
     ('command', 'environment', 'ports', 'volumes', 'deploy', 'env_file', 'depends_on', 'profiles', 'restart', 'ulimits')
 )
 _SPECIAL = frozenset(('nofile', 'nofile_soft', 'nofile_hard'))
+_BUILDS = frozenset(('build', 'image', 'extends', 'platform', 'pull_policy', 'profiles', 'labels', 'container_name'))
+"""Keys of a service that is there only so that `docker compose build` makes its image."""
 
 
 def read_tree(document: Document, root: Map, partial: str) -> Reading:
@@ -101,7 +104,8 @@ def _read(service: Service) -> Process:
     words = tuple(word.value for word in (*(entrypoint or ()), *(arguments or ())))
     settings['words'] = Setting('words', words, component.place)
     image = service.word(item.get('image'))
-    role = role_of(service.name, image.value if image else '', ' '.join(words))
+    is_built_only = 'build' in item and _BUILDS.issuperset(item)
+    role = '' if is_built_only else role_of(service.name, image.value if image else '', ' '.join(words))
     settings['role'] = Setting('role', role, component.place)
     return Process(
         component,
@@ -110,6 +114,7 @@ def _read(service: Service) -> Process:
         arguments,
         variables,
         tuple(env_files(service)),
+        files=dict(files(service)),
         partial=component.partial,
         form='shell_word' if isinstance(item.get('command'), Scalar) else 'yaml_item',
         syntax='none',

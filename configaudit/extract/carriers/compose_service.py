@@ -18,7 +18,7 @@ from configaudit.extract.carriers.containers import (
     setting,
 )
 from configaudit.extract.carriers.interpolation import interpolate, split
-from configaudit.extract.process import Imported, Variable
+from configaudit.extract.process import Imported, Mount, Variable
 from configaudit.extract.words import Word, word_of
 from configaudit.model import Component, Setting
 from configaudit.parse.tree import Map, Scalar, Seq, get, items, key_place, mapping, maps, place_of, text
@@ -133,6 +133,13 @@ def mounts(service: Service) -> Iterator[tuple[str, str]]:
         word = service.word(node)
         if word is not None:
             yield word.value.split(':')[0].rstrip('/'), 'tmpfs'
+
+
+def files(service: Service) -> Iterator[tuple[str, Mount]]:
+    """Path in the container -> the file or folder beside the compose file that is mounted there."""
+    for path, source in mounts(service):
+        if path and source.startswith('.') and HOLE not in source + path:
+            yield path, Mount('path', normpath(join(dirname(service.document.path), source)))
 
 
 def command_words(service: Service, key: str) -> tuple[Word, ...] | None:

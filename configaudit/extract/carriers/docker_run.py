@@ -105,7 +105,7 @@ def parse_run(words: tuple[Word, ...]) -> Run:
 
 def _is_image(text: str) -> bool:
     """Whether a word behind an unknown one looks like the image, so that the unknown one holds options."""
-    return not text.startswith(('-', '/')) and ('/' in text or ':' in text) and '=' not in text
+    return not text.startswith(('-', '/')) and ('/' in text or ':' in text) and not ('=' in text or ' ' in text)
 
 
 def _option(words: tuple[Word, ...], at: int) -> Option:

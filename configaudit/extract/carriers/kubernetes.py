@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from configaudit.extract.carriers.kserve import RUNTIME, with_containers, with_runtime_image
 from configaudit.extract.carriers.objects import OBJECTS
 from configaudit.extract.carriers.pods import Owner, read_pod
 from configaudit.extract.process import Reading, nothing
@@ -41,6 +42,8 @@ def read_object(document: Document, root: Map, partial: str) -> Reading:
     )
     handler: Callable[[Owner, Map], Reading] | None = OBJECTS.get(kind)
     reading = handler(owner, root) if handler else nothing()
+    if kind == 'InferenceService' and (whole := with_containers(root)) is not None:
+        root, owner = whole, owner._replace(partial=owner.partial or RUNTIME)
     removed = removed_api(owner, root)
     if removed is not None:
         reading.components.append(removed)
@@ -54,7 +57,7 @@ def _pod_specs(kind: str, root: Map, owner: Owner) -> Iterator[tuple[Owner, Map,
     """(owner with the part's name, template, spec) of every pod spec in an object."""
     paths = TEMPLATES.get(kind)
     if paths is None:
-        if b'containers' not in owner.document.parsed:
+        if b'containers' not in owner.document.parsed and kind != 'InferenceService':
             return
         yield from _search(root, owner, (), _SEARCH_DEPTH)
         return
@@ -102,7 +105,7 @@ def _workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -> Re
     parts = [read_pod(*found) for found in pods]
     for part in parts:
         reading.components.extend((part.pod, *part.containers, *part.sysctls))
-        reading.processes.extend(part.processes)
+        reading.processes.extend(with_runtime_image(process, root) if owner.partial == RUNTIME else process for process in part.processes)
         part.pod.peer_map.update(workload=Peers.of([workload], True), container=Peers.of(part.containers, True))
         for container in part.containers:
             container.peer_map.update(workload=Peers.of([workload], True), pod=Peers.of([part.pod], True))

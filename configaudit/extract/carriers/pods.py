@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from configaudit import units
-from configaudit.extract.process import Imported, Process, Reference, Variable
+from configaudit.extract.process import Imported, Mount, Process, Reference, Variable
 from configaudit.extract.services.pod_sysctls import pod_sysctls
 from configaudit.extract.settings import read_settings
 from configaudit.extract.words import Word, is_open, word_of
@@ -203,8 +203,8 @@ _CACHE_PATHS = ('huggingface', '/root/.cache', '/.cache', 'hf-cache', 'hf_cache'
 
 def _mounts(
     document: Document, item: Map, volumes: dict[str, Map], settings: dict[str, Setting], is_open_here: bool
-) -> dict[str, tuple[str, str]]:
-    files: dict[str, tuple[str, str]] = {}
+) -> dict[str, Mount]:
+    files: dict[str, Mount] = {}
     seen: dict[str, dict[str, Any]] = {}
     for mount in maps(item, 'volumeMounts'):
         path, volume = text(mount, 'mountPath') or '', volumes.get(text(mount, 'name') or '')
@@ -218,7 +218,9 @@ def _mounts(
         for kind, key, field in (('ConfigMap', 'configMap', 'name'), ('Secret', 'secret', 'secretName')):
             name = text(volume, key, field)
             if name:
-                files[path] = (kind, name)
+                renamed = {text(entry, 'path') or '': text(entry, 'key') or '' for entry in maps(volume, key, 'items')}
+                sub_path = text(mount, 'subPath') or ''
+                files[path] = Mount(kind, name, renamed.get(sub_path, sub_path), renamed)
     place = key_place(document, item, 'volumeMounts')
     reason = 'filled by a template' if is_open_here else ''
     if seen or reason:

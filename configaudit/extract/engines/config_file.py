@@ -1,44 +1,34 @@
 """Options in a YAML file that an engine merges with its command line (`--config file.yaml`)."""
 
 from collections.abc import Callable, Iterator
-from posixpath import basename
 
 from configaudit.extract.arguments import Option, Shape, canonical
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores
+from configaudit.extract.mounts import named_file
 from configaudit.extract.words import Word, word_of
 from configaudit.parse.tree import Map, Scalar, Seq, key_place
 from configaudit.parse.yaml import SyntaxProblem, parse
-from configaudit.places import Document
+from configaudit.places import Document, Segment
 
 
 def config_options(
     invocation: Invocation, stores: Stores, path: Word, shape_of: Callable[[str], Shape | None]
 ) -> tuple[tuple[Option, ...], str]:
     """The options of the file at `path`, and why some are unseen when it is not among the files read."""
-    found = _find(invocation, stores, path)
+    found = named_file(invocation.process, stores, path.value)
     if found is None:
         return (), f'the options in {path.value} are not among the files read'
     document = found.place.document
     if document.format != 'string':
-        document = Document(document.path, 'string', found.value.encode(), outer=found.place)
+        whole = (Segment(0, found.place.start, len(found.value)),) if found.place.text == found.value else ()
+        document = Document(document.path, 'string', found.value.encode(), outer=found.place, segments=lambda: whole)
     try:
         roots = parse(found.value.encode()).roots
     except SyntaxProblem:
         return (), f'{path.value} does not read as YAML'
     root = roots[0] if roots else None
     return (tuple(_options(document, root, shape_of)), '') if isinstance(root, Map) else ((), '')
-
-
-def _find(invocation: Invocation, stores: Stores, path: Word) -> Word | None:
-    process = invocation.process
-    for mount, (kind, name) in process.files.items():
-        if path.value == mount or path.value.startswith(mount.rstrip('/') + '/'):
-            data = stores.find(kind, process.component.scope, name)
-            if data is not None:
-                return data.values.get(basename(path.value)) or data.values.get(path.value[len(mount) :].strip('/'))
-    data = stores.find('file', '', basename(path.value))
-    return data.values.get('') if data else None
 
 
 def _options(document: Document, root: Map, shape_of: Callable[[str], Shape | None]) -> Iterator[Option]:

@@ -4,7 +4,7 @@ import os.path
 from collections.abc import Mapping
 
 from configaudit.context import Context
-from configaudit.extract.arguments import Arguments, parse_arguments
+from configaudit.extract.arguments import Arguments, canonical, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings, product_of
 from configaudit.extract.engines.config_file import config_options
@@ -23,7 +23,7 @@ from configaudit.knowledge.vllm_generation import V0_GONE
 from configaudit.model import Component, Setting
 from configaudit.units import HOLE
 
-_OWN_FLAGS = ('--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens')
+_OWN_FLAGS = ('--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens', '--max-model-len')
 """Flags of no other server: they tell vLLM where a template hides the image."""
 _MODULES = ('vllm.entrypoints.openai.api_server', 'vllm.entrypoints.api_server', 'vllm.entrypoints.openai.rpc', 'vllm.scripts', 'vllm.entrypoints.cli')
 
@@ -53,7 +53,7 @@ def _command(invocation: Invocation, at: int) -> Launch | None:
 
 def _own_entry_point(invocation: Invocation) -> Launch | None:
     image, arguments = image_of(invocation), invocation.arguments
-    hidden = image is not None and HOLE in image.repository and any(word.value.startswith(_OWN_FLAGS) for word in arguments)
+    hidden = image is not None and HOLE in image.repository and any(canonical(word.value).startswith(_OWN_FLAGS) for word in arguments)
     if image is None or (image.engine != 'vllm' and not hidden):
         return None
     if not arguments:

@@ -3,7 +3,7 @@
 import math
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from configaudit import units
 from configaudit.extract.carriers.pods import Owner
@@ -79,7 +79,7 @@ def _server(product: str, name: str, identity: str, scope: str, place: Place, se
     return Component(DATABASE, name, f'{identity}/database', place, settings, partial=partial, scope=scope)
 
 
-def read_process(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """The database server that a container runs."""
     carrier = process.component
     product = _product(process, invocations)
@@ -111,7 +111,7 @@ def _names(carrier: Component) -> list[str]:
     return [workload.name for workload in workloads if workload['object_kind'].known_value == 'StatefulSet']
 
 
-def _product(process: Process, invocations: list[Invocation]) -> str:
+def _product(process: Process, invocations: Sequence[Invocation]) -> str:
     image = process.image.value.partition('@')[0] if process.image is not None else ''
     repository = image.rpartition(':')[0] if ':' in image.rpartition('/')[2] else image
     found = _SERVER_IMAGE.search(repository)
@@ -148,7 +148,7 @@ def _mounted(process: Process, stores: Stores, product: str) -> tuple[dict[str, 
     """Settings from mounted configuration files, and why others may exist that were not read."""
     settings: dict[str, Setting] = {}
     unread = ''
-    for path, (kind, name) in process.files.items():
+    for path, (kind, name, *_) in process.files.items():
         data = stores.find(kind, process.component.scope, name) if kind == 'ConfigMap' else None
         if data is None and re.search(r'conf|\.cnf|/etc/', path) and kind == 'ConfigMap' and 'initdb' not in path:
             unread = f'{kind} {name} is not among the files read'

@@ -1,11 +1,11 @@
 """Go programs in containers: GOMAXPROCS, GOMEMLIMIT and GOGC against the limits, and the Go version of a go.mod beside them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from configaudit.extract.commands import Invocation
-from configaudit.extract.environment import Stores, environment_of
+from configaudit.extract.commands import Invocation, environment_seen
+from configaudit.extract.environment import Stores
 from configaudit.extract.process import Data, Process, Reading, Reference, nothing
 from configaudit.extract.services.heap import heaps, memory_limit
 from configaudit.extract.services.values import setting_of
@@ -44,10 +44,10 @@ class _Module(NamedTuple):
     """'name': the module is called like the image or workload; 'folder': it stands beside the manifest."""
 
 
-def read_process(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """The Go runtime of a process, and managed heaps of others."""
     found = heaps(process, invocations, stores)
-    environment = invocations[0].environment if invocations else environment_of(process, stores)
+    environment = environment_seen(process, invocations, stores)
     module = _module(process, stores)
     if module is None and not any(name in environment for name in _NAMES):
         return found

@@ -1,6 +1,6 @@
 """gRPC clients and servers where configuration describes them: Spring gRPC, and environment that no gRPC library reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores
@@ -31,7 +31,7 @@ _SERVER = {
 _SOURCE = 'grpc-spring-boot-starter: GrpcChannelProperties, GrpcServerProperties'
 
 
-def read_process(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """Variables of a process that look like gRPC channel arguments."""
     carrier = process.component
     found = tuple((item.name, item.place) for item in process.environment if _UNREAD.match(item.name))

@@ -1,9 +1,9 @@
 """Heaps that a runtime manages itself, set apart from the container's limit: the JVM's -Xmx, Node's old space."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from configaudit.extract.commands import Invocation
-from configaudit.extract.environment import Stores, environment_of
+from configaudit.extract.commands import Invocation, environment_seen
+from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HEAP
@@ -15,7 +15,7 @@ _XMX = regex(r'(?:^|\s)-Xmx(\d+)([kKmMgGtT]?)(?=\s|$)')
 _OLD_SPACE = regex(r'(?:^|\s)--max[-_]old[-_]space[-_]size=(\d+)(?=\s|$)')
 
 
-def heaps(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+def heaps(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """The heap sizes that a container's environment or command line sets."""
     carrier = process.component
     if 'memory_limit' not in carrier.kind.settings:
@@ -40,8 +40,8 @@ def memory_limit(carrier: Component) -> Setting:
     return limit
 
 
-def _found(process: Process, invocations: list[Invocation], stores: Stores) -> Iterator[tuple[str, Setting]]:
-    environment = invocations[0].environment if invocations else environment_of(process, stores)
+def _found(process: Process, invocations: Sequence[Invocation], stores: Stores) -> Iterator[tuple[str, Setting]]:
+    environment = environment_seen(process, invocations, stores)
     for name, word in environment.items():
         if name in _JAVA or name == 'NODE_OPTIONS':
             yield from _sizes('JVM' if name in _JAVA else 'Node.js', word)

@@ -1,10 +1,10 @@
 """Connection pools of every process and of application configuration files."""
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from configaudit.extract.commands import Invocation
-from configaudit.extract.environment import Stores, environment_of, unseen_imports
+from configaudit.extract.commands import Invocation, environment_seen
+from configaudit.extract.environment import Stores, unseen_imports
 from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.pool_environment import environment_drafts
@@ -62,10 +62,10 @@ def _properties(document: Document) -> list[Draft]:
     return spring_drafts(found, 'properties')
 
 
-def read_process(process: Process, invocations: list[Invocation], stores: Stores) -> list[Component]:
+def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """The pools of a process: from its environment and from the configuration files mounted into it."""
     carrier = process.component
-    environment = invocations[0].environment if invocations else environment_of(process, stores)
+    environment = environment_seen(process, invocations, stores)
     drafts = environment_drafts(process, invocations, environment) if environment else []
     mounted = list(_mounted(process, stores))
     if len(drafts) == 1 and len(mounted) == 1 and not drafts[0].settings.keys() & {'max_open'}:
@@ -101,7 +101,7 @@ def _serves(carrier: Component) -> bool:
 
 def _mounted(process: Process, stores: Stores) -> Iterator[Draft]:
     """Pools in the files of the ConfigMaps that are mounted into the process."""
-    for kind, name in dict.fromkeys(process.files.values()):
+    for kind, name in dict.fromkeys((mount.kind, mount.name) for mount in process.files.values()):
         data = stores.find(kind, process.component.scope, name) if kind == 'ConfigMap' else None
         for key, word in (data.values if data is not None else {}).items():
             if not any(mark in word.value for mark in _WORTH):

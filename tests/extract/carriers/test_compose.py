@@ -180,3 +180,12 @@ def test_the_script_of_a_shell_entry_point_is_opened(run: Run) -> None:
         '    command:\n      - |\n        export VLLM_PORT=$$PORT\n        exec vllm serve /m/a --max-num-seqs 40\n'
     )})  # fmt: skip
     assert (value(engine(result), 'max_num_seqs'), spot(engine(result), 'max_num_seqs')) == (40, (8, 45))
+
+
+def test_a_service_that_only_names_an_image_to_build_is_no_server(run: Run) -> None:
+    built = '    build: {context: vllm}\n    image: me/vllm-openai:v0.10.2\n'
+    result = run({'build.yaml': f'services:\n  a:\n{built}  b:\n{built}    ports: ["8000:8000"]\n'})
+    assert [(name, service['role'].value) for name, service in services(result).items()] == [('a', ''), ('b', 'engine')]
+    found = {(item.rule.id, item.component.name) for item in result.findings if item.rule.id.startswith('compose-')}
+    assert ('compose-restart-unset', 'b') in found
+    assert not {name for name in found if name[1] == 'a'}

@@ -80,6 +80,8 @@ def test_unknown_options_make_absent_ones_unknown(run: Run) -> None:
 
 def test_an_unknown_image_is_not_taken_from_its_arguments(run: Run) -> None:
     assert not container(run({'a.sh': 'docker run -it $IMAGE tool --verbose\n'}))['image'].is_known
+    copy = "docker run -it $IMAGE /bin/sh -c 'cp -R a/b c/d@example.test'\n"
+    assert not container(run({'b.sh': copy}))['image'].is_known
 
 
 def test_only_exported_variables_reach_the_engine(run: Run) -> None:
