@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from configaudit import engine, registry
 from configaudit.config import Config
+from configaudit.config_check import check_rules
 from configaudit.extract import finish
 from configaudit.findings import Finding, Suppressed
 from configaudit.intake import read_files
@@ -33,7 +34,7 @@ def _audit(paths: Sequence[str], config: Config) -> Result:
         link_proxies(by_kind, config.context)
     met = {name for component in components for name in (component.kind.name, *component.kind.traits)}
     rules = registry.load(met, config.plugins, config.rule_files)
-    config.check_rules(rules)
+    check_rules(config, rules)
     outcome = engine.run(components, rules.rules, config.chooser())
     findings = outcome.findings
     suppressed: list[Suppressed] = []
@@ -42,6 +43,10 @@ def _audit(paths: Sequence[str], config: Config) -> Result:
 
         kept, suppressed, remarks = apply(outcome, components, config, intake.marked, rules)
         findings = [*kept, *remarks]
+    if intake.rendered:
+        from configaudit.rendered import lead_back
+
+        findings = lead_back(findings, intake.rendered)
     return Result(
         tuple(sorted(merge(findings), key=_order)),
         tuple(sorted(outcome.not_assessed, key=lambda item: (item.rule.id, item.component.identity, item.component.place.document.path))),

@@ -1,7 +1,7 @@
 """The configuration as a frozen value: what configaudit.yaml (or [tool.configaudit]) and the command line ask for."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from configaudit.context import Context, Service
@@ -10,8 +10,7 @@ from configaudit.engine import Choice
 from configaudit.errors import UsageError
 from configaudit.model import Component, Rule
 from configaudit.places import Place
-from configaudit.registry import Registry, load
-from configaudit.selection import Choices, Override, Scope, chooser, matches
+from configaudit.selection import Choices, Override, Scope, chooser
 
 _NAMES = ('configaudit.yaml', 'configaudit.yml', '.configaudit.yaml')
 _PYPROJECT = 'pyproject.toml'
@@ -72,34 +71,6 @@ class Config(NamedTuple):
         """Today as '2027-01-31', from --today, SOURCE_DATE_EPOCH or the clock (UTC)."""
         return self.today or today()
 
-    def check_rules(self, registry: Registry) -> None:
-        """Complain about names in the configuration that no rule has, and about options of the wrong type."""
-        every = registry
-        for name in dict.fromkeys(self._selectors()):
-            if any(matches(name, rule) for rule in every.rules):
-                continue
-            if every is registry:
-                every = load(None, self.plugins, self.rule_files)
-            if not any(matches(name, rule) for rule in (*every.rules, *_own_rules())):
-                raise UsageError(self._where(f'no rule is called {name!r}{hint(name, every)}'))
-        for options in (self.choices.rules, *(override.rules for override in self.choices.overrides)):
-            for name, given in options.items():
-                rule = every.by_id(name) or load(None, self.plugins, self.rule_files).by_id(name)
-                if rule is None:
-                    raise UsageError(self._where(f'rules: {name!r} is not the id of a rule{hint(name, every)}'))
-                _check_options(rule, given, self._where)
-
-    def _selectors(self) -> Iterator[str]:
-        choices = self.choices
-        yield from (*choices.select, *choices.ignore, *choices.always_ignore, *choices.severity)
-        for override in choices.overrides:
-            yield from (*override.select, *override.ignore, *override.severity)
-        for ignored in self.ignored:
-            yield from ignored.rules
-
-    def _where(self, message: str) -> str:
-        return f'{self.path}: {message}' if self.path else message
-
 
 def without_ignores(choices: Choices) -> Choices:
     """The choices with nothing switched off."""
@@ -109,41 +80,6 @@ def without_ignores(choices: Choices) -> Choices:
 
     overrides = tuple(item._replace(ignore=(), severity=loud(item.severity)) for item in choices.overrides)
     return choices._replace(ignore=(), severity=loud(choices.severity), overrides=overrides)
-
-
-def _own_rules() -> tuple[Rule, ...]:
-    from configaudit.suppression_rules import RULES
-
-    return RULES
-
-
-def hint(name: str, registry: Registry) -> str:
-    """What to say behind a name that no rule has."""
-    from configaudit.config_file import nearest
-
-    close = nearest(name, tuple(rule.id for rule in registry.rules))
-    return f', did you mean {close!r}?' if close else ': `configaudit rules` lists them'
-
-
-def _check_options(rule: Rule, given: Mapping[str, object], where: Callable[[str], str]) -> None:
-    for name, value in given.items():
-        if name not in rule.options:
-            known = ', '.join(rule.options) or 'none'
-            raise UsageError(where(f'rules: {rule.id} has no option {name!r} (it has: {known})'))
-        default = rule.options[name]
-        if not _fits(value, default):
-            raise UsageError(where(f'rules: {rule.id}: {name} is {value!r}, not like its default {default!r}'))
-
-
-def _fits(value: object, default: object) -> bool:
-    """Whether an option's value is of the default's type."""
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(default, bool) and isinstance(value, bool)
-    if isinstance(default, (int, float)):
-        return isinstance(value, int) or (isinstance(value, float) and isinstance(default, float))
-    if isinstance(default, (list, tuple)):
-        return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
-    return default is None or isinstance(value, type(default))
 
 
 def find(folder: str) -> str:
@@ -178,9 +114,9 @@ def read_config(path: str, *, trusted: bool, today: str = '') -> Config:
 
     given = config_file.read(path, shown(path))
     folder = os.path.dirname(os.path.abspath(path))
-    _check_version(given.get('required-version', ''), shown(path))
+    _check_version(given.get('required-version', ''), path)
     if 'rule-files' in given and not trusted:
-        raise UsageError(f'{shown(path)}: rule-files counts only in a file that --config names')
+        raise UsageError(f'{config_file.place_of(path, ("rule-files",))}: rule-files counts only in a file that --config names')
     within = os.path.relpath(os.getcwd(), folder)
     root = '' if within == '.' or within.startswith('..') else folder
     config = Config(
@@ -191,7 +127,7 @@ def read_config(path: str, *, trusted: bool, today: str = '') -> Config:
         values=tuple(os.path.join(folder, name) for name in given.get('values', ())),
         fail_on=given.get('fail-on', 'warning'),
         min_confidence=given.get('min-confidence', 'low'),
-        baseline=os.path.join(folder, given['baseline']) if 'baseline' in given else '',
+        baseline=shown(os.path.join(folder, given['baseline'])) if 'baseline' in given else '',
         today=today,
         path=shown(path),
         root=root,
@@ -248,16 +184,16 @@ def _context(given: Mapping[str, Any]) -> Context:
 def _check_version(required: str, path: str) -> None:
     if not required:
         return
-    from configaudit import VERSION
+    from configaudit import VERSION, config_file
     from configaudit.knowledge.versions import release, satisfies
 
     wanted = required if required.strip()[:1] in '<>=!~' else f'=={required}'
     try:
         fits = satisfies(release(VERSION), wanted)
     except ValueError as error:
-        raise UsageError(f'{path}: required-version: {error}') from None
+        raise UsageError(f'{config_file.place_of(path, ("required-version",))}: required-version: {error}') from None
     if not fits:
-        raise UsageError(f'{path}: written for configaudit {required}, and this is {VERSION}')
+        raise UsageError(f'{config_file.place_of(path, ("required-version",))}: written for configaudit {required}, and this is {VERSION}')
 
 
 def rebase(pattern: str, within: str) -> str:

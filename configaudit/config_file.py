@@ -1,5 +1,6 @@
 """The configuration file's values, each checked against the table of keys with its place."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from configaudit import units
@@ -27,6 +28,35 @@ def read(path: str, shown: str) -> dict[str, Any]:
     """The checked values of a file, nested as they stand. UsageError names the place of what is wrong."""
     root = _toml(path, shown) if path.endswith('.toml') else _yaml(path, shown)
     return {} if root is None else check(root, ROOT, '')
+
+
+def place_of(path: str, keys: tuple[str, ...], word: str = '') -> str:
+    """Where a word stands below one of the top-level keys of a file, as 'path:line:column'; '' where it does not."""
+    from configaudit.sources import shown
+
+    root = _toml(path, shown(path)) if path.endswith('.toml') else _yaml(path, shown(path))
+    if root is None or not isinstance(root.value, dict):
+        return ''
+    for key, value in root.value.items():
+        if key in keys:
+            for name, place in [('', root.keys.get(key, value.place)), *_words(value)]:
+                if name == word:
+                    at = locate(place)
+                    return f'{at.path}:{at.line}:{at.column}'
+    return ''
+
+
+def _words(node: Node) -> Iterator[tuple[str, Place]]:
+    """Every key and every plain value below a node, in the order of the file."""
+    if isinstance(node.value, dict):
+        for key, item in node.value.items():
+            yield key, node.keys.get(key, item.place)
+            yield from _words(item)
+    elif isinstance(node.value, list):
+        for item in node.value:
+            yield from _words(item)
+    else:
+        yield node.text, node.place
 
 
 def _bytes(path: str) -> bytes:

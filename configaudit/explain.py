@@ -19,7 +19,7 @@ class Page(NamedTuple):
     rule: Rule
     summary: str
     sections: tuple[tuple[str, str], ...]
-    """(heading, text), with Why, Effect, Side effect, When it is wrong and Evidence in this order, where there are any."""
+    """(heading, text), Why, Effect, Side effect, When it is wrong and Evidence, in this order; only Effect and When it is wrong may be missing."""
     condition: str
     options: tuple[tuple[str, str], ...]
     """(name, default)."""
@@ -34,6 +34,8 @@ def page(rule: Rule, examples: Mapping[str, str] | None = None) -> Page:
         parts['Effect'] = _joined(rule.effect, parts.get('Effect', ''))
     if rule.side_effect:
         parts['Side effect'] = _joined(rule.side_effect, parts.get('Side effect', ''))
+    parts.setdefault('Why', summary)
+    parts.setdefault('Side effect', 'None is known.')
     parts['Evidence'] = _joined(parts.get('Evidence', ''), f'Source: {rule.source}.')
     order = ('Why', 'Effect', 'Side effect', 'When it is wrong', 'Evidence')
     options = tuple((name, _default(value)) for name, value in rule.options.items())
@@ -87,10 +89,17 @@ def facts(rule: Rule) -> str:
     return f'{rule.severity} · confidence {rule.confidence}{listed}'
 
 
+def _is_why(shown: Page) -> bool:
+    """Whether the summary says the whole why."""
+    return ('Why', shown.summary) in shown.sections
+
+
 def text(shown: Page) -> str:
     """The page for a terminal."""
     rule = shown.rule
-    lines = [rule.id, facts(rule), '', *_wrapped(shown.summary, '')]
+    lines = [rule.id, facts(rule)]
+    if not _is_why(shown):
+        lines += ['', *_wrapped(shown.summary, '')]
     for heading, body in (*shown.sections, ('Applies to', shown.condition)):
         lines += ['', heading, *_wrapped(body, '  ')]
     if shown.options:
@@ -113,7 +122,7 @@ def _wrapped(body: str, indent: str) -> Iterator[str]:
 def markdown(shown: Page) -> str:
     """The page for the docs."""
     rule = shown.rule
-    parts = [f'# {rule.id}', f'*{facts(rule)}*', shown.summary]
+    parts = [f'# {rule.id}', f'*{facts(rule)}*', *([] if _is_why(shown) else [shown.summary])]
     for heading, body in (*shown.sections, ('Applies to', shown.condition)):
         parts += [f'## {heading}', body]
     if shown.options:

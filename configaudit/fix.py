@@ -1,7 +1,9 @@
 """From changes to bytes: minimal edits, applied from the end, atomic per file, refused where a person must decide."""
 
+import errno
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -9,8 +11,12 @@ from configaudit.findings import Finding
 from configaudit.model import Change
 from configaudit.parse.entries import Edit
 from configaudit.parse.yaml_edit import CannotEdit
+from configaudit.parse.yaml_text import own_start, quoted
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
+_PLAIN_PART = regex(r'(?:[\w./=@%+-]|[ :](?! |\Z))*\Z')
+"""Text that may stand inside a bare YAML scalar."""
 
 UNSAFE = 'a trade-off: needs --unsafe-fixes'
 """Why a fix is not written that a person has to weigh."""
@@ -60,13 +66,23 @@ def _edits(change: Change) -> list[FileEdit]:
     if change.slot is None:
         raise CannotEdit('it is not written in one place')
     document = change.slot.place.document
-    if document.note:
-        raise CannotEdit(document.note)
-    if document.path.startswith('<'):
-        raise CannotEdit('standard input cannot be changed')
+    _check_writable(document)
     place = change.slot.place
     edits = _write(change.slot.format, document, place.start, place.end, change.slot.path, change.value)
     return [_to_file(document, edit) for edit in edits]
+
+
+def _check_writable(document: Document) -> None:
+    """Raise CannotEdit for what is written by a program or stands in no file."""
+    outer: Document | None = document
+    while outer is not None:
+        if outer.note:
+            raise CannotEdit(outer.note)
+        if outer.template is not None and outer.template.actions:
+            raise CannotEdit('it is a template')
+        outer = outer.outer.document if outer.outer is not None else None
+    if document.path.startswith('<'):
+        raise CannotEdit('standard input cannot be changed')
 
 
 def _write(form: str, document: Document, start: int, end: int, path: tuple[str, ...], value: object) -> list[Edit]:
@@ -77,8 +93,8 @@ def _write(form: str, document: Document, start: int, end: int, path: tuple[str,
     if form == 'yaml_edit':
         return yaml_edit.edit(text, _roots(document), start, end, path, value)
     if form in ('argument', 'yaml_item', 'shell_word'):
-        roots = _roots(document) if document.format == 'yaml' and form != 'shell_word' else None
-        return argument_edit.edit(text, roots, start, end, path, value)
+        roots = _roots(document) if document.format == 'yaml' else None
+        return argument_edit.edit(text, roots, start, end, path, value, script=form == 'shell_word')
     from configaudit.parse.line_edit import edit
 
     return edit(form, text, start, end, path, value)
@@ -105,20 +121,46 @@ def _to_file(document: Document, edit: Edit) -> FileEdit:
         start, end = inner.out(place.start), inner.out(place.end)
         if outer.text[start:end] != inner.text[place.start : place.end]:
             raise CannotEdit('the text is written with escapes or folded')
-        if '\n' in text:
-            begin = outer.text.rfind('\n', 0, start) + 1
-            line = outer.text[begin:]
-            indent = line[: len(line) - len(line.lstrip(' '))]
-            own = inner.text[inner.text.rfind('\n', 0, place.start) + 1 :]
-            own = own[: len(own) - len(own.lstrip(' '))]
-            text = text.replace('\n', '\n' + indent.removesuffix(own))
-        elif outer.text[start - 1 : start] in ('"',) and '"' in text:
-            raise CannotEdit('the text stands in quotes')
+        text = _as_written(text, place, start)
         place = Place(outer, start, end)
     document = place.document
-    if document.template is not None and document.template.conditional(document.byte_of(place.start) - document.base):
-        raise CannotEdit('it stands in a conditional part of a template')
     return FileEdit(document.path, document.byte_of(place.start), document.byte_of(place.end), text)
+
+
+def _as_written(text: str, place: Place, at: int) -> str:
+    """New text for an inner document as it is spelled in the outer one, in the manner of the string that holds it."""
+    inner = place.document
+    assert inner.outer is not None
+    outer = inner.outer.document
+    quote = _quote_of(inner.outer)
+    if quote == '"':
+        return quoted(text, quote)[1:-1]
+    if quote == '' and not _PLAIN_PART.match(text):
+        raise CannotEdit('it would need quotes')
+    if quote in ("'", '>') and '\n' in text:
+        raise CannotEdit('the text is written with escapes or folded')
+    if quote == "'":
+        return quoted(text, quote)[1:-1]
+    indent = _indent(outer.text, at).removesuffix(_indent(inner.text, place.start))
+    return text.replace('\n', '\n' + indent)
+
+
+def _quote_of(holder: Place) -> str:
+    """How a string of a YAML document is written: a quote, '|', '>' or ''; other formats take text as it is, like '|'."""
+    if holder.document.format != 'yaml':
+        return '|'
+    text = holder.document.text
+    first = text[own_start(text, holder.start) :][:1]
+    if first in ('"', "'", '|', '>'):
+        return first
+    before = text[holder.start - 1 : holder.start]
+    return before if before in ('"', "'") else ''
+
+
+def _indent(text: str, at: int) -> str:
+    """The spaces that begin the line of an offset."""
+    line = text[text.rfind('\n', 0, at) + 1 :]
+    return line[: len(line) - len(line.lstrip(' '))]
 
 
 def apply_fixes(findings: Iterable[Finding], unsafe: bool = False) -> FixReport:
@@ -163,6 +205,13 @@ def _overlaps(edit: FileEdit, others: Iterable[FileEdit]) -> bool:
     )
 
 
+def is_current(finding: Finding, path: str, data: bytes) -> bool:
+    """Whether a file still holds what the fix of a finding was made for."""
+    slots = [change.slot for change in (finding.fix.changes if finding.fix else ()) if change.slot is not None]
+    documents = {slot.place.outermost().document for slot in slots}
+    return all(data[made.base : made.base + len(made.data)] == made.data for made in documents if made.path == path)
+
+
 def splice(data: bytes, edits: Iterable[FileEdit]) -> bytes:
     """The bytes with every edit applied, from the end so that offsets hold."""
     numbered = sorted(enumerate(dict.fromkeys(edits)), key=lambda pair: (-pair[1].start, -pair[1].end, -pair[0]))
@@ -176,11 +225,16 @@ def replace_file(path: str, data: bytes) -> None:
     import tempfile
 
     real = os.path.realpath(path)
+    status = os.stat(real)
+    if not (status.st_mode & 0o222 and os.access(real, os.W_OK)):
+        raise PermissionError(errno.EACCES, 'the file is read-only', path)
     handle, name = tempfile.mkstemp(dir=os.path.dirname(real) or '.', prefix='.configaudit-')
     try:
         with os.fdopen(handle, 'wb') as file:
             file.write(data)
-        os.chmod(name, os.stat(real).st_mode & 0o7777)
+        with suppress(PermissionError, AttributeError):  # only root may give files away; Windows has no owners
+            os.chown(name, status.st_uid, status.st_gid)
+        os.chmod(name, status.st_mode & 0o7777)
         os.replace(name, real)
     except BaseException:
         os.unlink(name)

@@ -4,12 +4,13 @@ Nothing reaches a file before the last round: the contents are judged in memory,
 a file can no longer be read is taken back.
 """
 
+import errno
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from configaudit.findings import Finding
-from configaudit.fix import Refusal, edits_of, plan, replace_file, splice
+from configaudit.fix import Refusal, edits_of, is_current, plan, replace_file, splice
 from configaudit.result import Result
 
 ROUNDS = 20
@@ -33,22 +34,26 @@ def fix_all(result: Result, judge: Judge, unsafe: bool = False) -> Fixed:
     """The files as they are when every fix that can be written is. Raises OSError when one cannot be read."""
     old: dict[str, bytes] = {}
     new: dict[str, bytes] = {}
-    broken: set[str] = set()
+    barred: dict[str, str] = {}
     applied = 0
     refused: list[tuple[Finding, str]] = []
     for _ in range(ROUNDS):
-        sound, refused = _apart(result.findings, broken)
+        sound, refused = _apart(result.findings, barred)
         planned, done, left = plan(sound, unsafe)
         refused += left
         if not planned:
             break
         for path in planned.keys() - old.keys():
             old[path] = _content(path)
+            if not all(is_current(finding, path, old[path]) for finding in done):
+                barred[path] = 'the file has changed since it was read'
+        if barred.keys() & planned.keys():
+            continue
         tried = {**new, **{path: splice(new.get(path, old[path]), edits) for path, edits in planned.items()}}
         after = judge(tried)
         lost = _unread(after) - _unread(result)
         if lost.keys() & planned.keys():
-            broken |= lost.keys() & planned.keys()
+            barred.update(dict.fromkeys(lost.keys() & planned.keys(), 'the file could not be read any more after it'))
             continue
         new, result, applied = tried, after, applied + len(done)
     return Fixed({path: old[path] for path in new}, new, applied, tuple(refused))
@@ -59,20 +64,23 @@ def write(fixed: Fixed) -> list[tuple[str, OSError]]:
     failed = []
     for path, data in sorted(fixed.new.items()):
         try:
+            if _content(path) != fixed.old[path]:
+                raise OSError(errno.ESTALE, 'it has changed since it was read', path)
             replace_file(path, data)
         except OSError as error:
             failed.append((path, error))
     return failed
 
 
-def _apart(findings: Iterable[Finding], broken: set[str]) -> tuple[list[Finding], list[tuple[Finding, str]]]:
-    """Findings whose fix may be tried, and those whose fix would change a file that then cannot be read."""
+def _apart(findings: Iterable[Finding], barred: Mapping[str, str]) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+    """Findings whose fix may be tried, and those whose fix would change a file that must stay as it is, and why."""
     sound: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
     for finding in findings:
-        edits = edits_of(finding) if broken and finding.fix else ()
-        if not isinstance(edits, Refusal) and any(edit.path in broken for edit in edits):
-            refused.append((finding, 'the file could not be read any more after it'))
+        edits = edits_of(finding) if barred and finding.fix else ()
+        reason = '' if isinstance(edits, Refusal) else next((barred[edit.path] for edit in edits if edit.path in barred), '')
+        if reason:
+            refused.append((finding, reason))
         else:
             sound.append(finding)
     return sound, refused

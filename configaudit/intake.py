@@ -75,7 +75,8 @@ def _kustomizations(found: list[sources.Source], config: Config) -> 'Kustomize |
     from configaudit.extract.kustomize import Kustomize
 
     real = {os.path.normpath(source.path): source for source in found}
-    kustomize = Kustomize(lambda path: _read(real[path], config) if path in real else ())
+    ungated = config._replace(gate=False)  # a JSON patch is nothing that is read by itself
+    kustomize = Kustomize(lambda path: _read(real[path], ungated) if path in real else ())
     for path in named:
         kustomize.learn(path)
     return kustomize
@@ -135,7 +136,8 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Ku
         if isinstance(item, Error):
             intake.errors.append(item)
         elif isinstance(item, Unread):
-            intake.skipped.append(Skipped(item.path, item.reason))
+            if kustomize is None or not kustomize.is_patch(item.path):
+                intake.skipped.append(Skipped(item.path, item.reason))
         else:
             _prepare(item, intake, charts)
             used = (kustomize is not None and kustomize.takes(item)) or _keep(item, '', intake) or used
@@ -146,13 +148,12 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Ku
 def _prepare(item: Parsed, intake: Intake, charts: Charts) -> None:
     """What a chart adds to a document: values beside a template, or the template that rendered it."""
     document = item.document
-    if document.template is not None:
+    template = rendered_from(document.data) if b'# Source: ' in document.data[:4096] else ''
+    if template:
+        document.note = f'rendered from {template}'
+        intake.rendered[f'{document.path}:{document.line}'] = template
+    elif document.template is not None:
         document.values = charts.values_for(document.path)
-    elif b'# Source: ' in document.data[:4096]:
-        template = rendered_from(document.data)
-        if template:
-            document.note = f'rendered from {template}'
-            intake.rendered[f'{document.path}:{document.line}'] = template
 
 
 def _keep(item: Parsed, reason: str, intake: Intake) -> bool:

@@ -81,6 +81,8 @@ def _connect(
     back: dict[Component, list[Component]] = {}
     for one in left:
         found = [other for other in index.find(keys(one)) if _same_scope(one, other) and related(one, other)]
+        if right_kind != 'disruption-budget':
+            found = [other for other in found if _one_application(one, other)]
         found = nearest(one, found)
         one.peer_map[right_kind] = Peers.of(found, context.complete, NOT_SEEN[right_kind])
         for other in found:
@@ -101,6 +103,14 @@ def _same_scope(one: Component, other: Component) -> bool:
     return one.scope == other.scope or not one.scope or not other.scope
 
 
+def _one_application(one: Component, other: Component) -> bool:
+    """Whether two objects can belong together: they name one namespace, or one lies at most a folder below where their paths part."""
+    if one.scope and one.scope == other.scope:
+        return True
+    here, there = _folders(one)[:-1], _folders(other)[:-1]
+    return min(len(here), len(there)) - _shared(here, there) <= 1
+
+
 def nearest(one: Component, others: list[Component]) -> list[Component]:
     """Those that share the longest folder path with a component: an overlay's Service is not its sibling's."""
     if len(others) < 2:
@@ -118,7 +128,7 @@ def _folders(component: Component) -> list[str]:
 def _shared(one: list[str], other: list[str]) -> int:
     if one == other:
         return len(one) + 1
-    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
+    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))
 
 
 def _scales(workload: Component, scaler: Component) -> bool:

@@ -43,6 +43,8 @@ _SHAPES = (
     (('://',), r'://[^\s/:@\'"]{0,256}:(?P<secret>(?!\d{1,5}/)[^\s\'"]{1,512})@'),
     (('://',), r'://(?P<secret>[^\s/:@\'"]{20,})@'),
     (('tcp(', 'udp(', 'unix('), r'(?<![\w.\-])[\w.\-]+:(?P<secret>[^\s\'"@]{1,512})@(?:tcp|udp|unix)\('),
+    (('@',), r'(?<![\w.\-/@])[\w.\-]+:(?P<secret>[^\s/:@\'"]{3,256})@[\w\-]+(?:\.[\w\-]+)+[:/]'),
+    (('mysql', 'mariadb'), r'\b(?:mysql|mariadb)[\w\-]*\s[^|;&\n]{0,200}?(?<=\s)-p(?P<secret>[^\s\'"]+)'),
     (('=',), r'(?i:[?&;]\s*(?:password|pwd|passwd|token|secret|api_?key|sig|signature|access_?key|auth)=)(?P<secret>[^&;\s\'"]+)'),
     (('hooks.', 'HOOKS.', 'Hooks.'), r'(?i:https?://hooks\.[^\s\'"/]+/services/)(?P<secret>[^\s\'"]+)'),
     (('-----BEGIN',), r'(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*)'),
@@ -170,8 +172,8 @@ def _named(text: str, bare: str) -> Iterator[Span]:
             if match.start() < done or (match['name'] is not None and not is_secret_name(match['name'].strip('-.'))):
                 continue
             assigned = pattern is _NAMED and match['sign'] == '='
-            if assigned and text[match.start() - 1 : match.start()] in ('?', '&', ';'):
-                continue
+            if match.start() and text[match.start() - 1] in ('?&;' if assigned else '$/'):
+                continue  # a parameter of a URL, which has a pattern of its own; a variable in a sentence; an image's name before its tag
             for start, end in _value_at(text, match.end(), _VALUE if assigned else bare):
                 if assigned or bare is _REST or not _is_prose(text, match.start(), start, end):
                     done = end

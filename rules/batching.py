@@ -65,7 +65,7 @@ def size_one_with_window(batcher: Component) -> Iterator[Problem]:
         yield Problem(window, 'the window of {value} ms does nothing: batches hold 1 request', see=[('batch size', size)])
 
 
-@rule('triton-preferred-batch-size', on='batcher', severity='advice', checklist='july-4', source=f'{TRITON}, Preferred Batch Sizes')
+@rule('triton-preferred-batch-size', on='batcher', severity='advice', checklist='july-4', side_effect='batches of other sizes are formed', source=f'{TRITON}, Preferred Batch Sizes')
 def triton_preferred_batch_size(batcher: Component) -> Iterator[Problem]:
     """Triton then holds requests back to reach one of these sizes; its documentation says not to set them for most models.
 
@@ -78,7 +78,7 @@ def triton_preferred_batch_size(batcher: Component) -> Iterator[Problem]:
     yield Problem(sizes, 'batches of {shown} are preferred, which delays the others: most models are faster without', shown=shown, fix=sizes.remove())
 
 
-@rule('triton-queue-unbounded', on='batcher', severity='advice', checklist='july-4', source=f'{TRITON}, Queue Policy')
+@rule('triton-queue-unbounded', on='batcher', severity='advice', checklist='july-4', side_effect='requests beyond the limit are refused at once', source=f'{TRITON}, Queue Policy')
 def triton_queue_unbounded(batcher: Component) -> Iterator[Problem]:
     """Without a queue size or a timeout, requests pile up under overload until memory ends or every client has given up."""
     size, timeout = batcher['queue_size'], batcher['queue_timeout_ms']

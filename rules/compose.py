@@ -104,7 +104,7 @@ def healthcheck_unset(service: Component) -> Iterator[Problem]:
     'compose-start-period-short',
     on='compose-service',
     severity='warning',
-    source='Dockerfile reference, HEALTHCHECK',
+    side_effect='a server that never comes up is reported later', source='Dockerfile reference, HEALTHCHECK',
 )
 def start_period_short(service: Component, *, load_s: int = 300) -> Iterator[Problem]:
     """A health check that gives up before the model is loaded marks a good engine unhealthy.

@@ -1,10 +1,13 @@
 """Rules for the clocks of a connection pool: lifetimes, waits, socket timeouts, checks on every checkout."""
 
 import math
+import re
 from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, Setting, rule
+from configaudit.patterns import regex
 
+_LOOPBACK = regex(r'jdbc:[a-z:]+//(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?;]|\Z)', re.IGNORECASE)
 _HIKARI_FLOOR_S = 30
 """HikariConfig.validateNumerics: a shorter maxLifetime is set back to 30 minutes."""
 
@@ -122,6 +125,8 @@ def jdbc_timeout_unset(pool: Component, *, connect_s: float = 3, socket_s: float
     text = str(url.known_value or '')
     if not text.startswith('jdbc:'):
         raise NotApplicable('no JDBC URL')
+    if _LOOPBACK.match(text):
+        raise NotApplicable('the database runs on this machine')
     missing = [
         (name, advised)
         for setting, name, advised in (('connect_timeout_s', _connect_name(text), connect_s), ('socket_timeout_s', 'socketTimeout', socket_s))

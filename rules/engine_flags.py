@@ -52,6 +52,11 @@ def _rename(option: Any, flag: str) -> Fix | None:
     return Fix((Change(Slot('argument', place), flag, option.name, option.word.locked),))
 
 
+def _how_known(exact: bool) -> str:
+    """What the recorded releases say of one between two of them."""
+    return 'is unknown' if exact else 'may be unknown'
+
+
 def _removed(engine: Component, option: Any, known: Catalogue) -> Problem | None:
     if engine.version is None:
         return None
@@ -63,8 +68,8 @@ def _removed(engine: Component, option: Any, known: Catalogue) -> Problem | None
     since = f'gone in {first}' if first != last else f'last in {last}'
     read_as = f' (now {status.reason})' if status.reason else ''
     return Problem(
-        option.word.place, '{flag} is unknown to {engine}: {since}{read_as}, the engine stops at start; {use}',
-        flag=option.given, engine=release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
+        option.word.place, '{flag} {known} to {engine}: {since}{read_as}, the engine stops at start; {use}',
+        flag=option.given, known=_how_known(status.exact), engine=release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
         fix=_drop(option) if use.startswith('drop') else None, detail=option.name, severity=None if status.exact else 'advice',
     )  # fmt: skip
 
@@ -99,8 +104,8 @@ def _too_new(engine: Component, option: Any, known: Catalogue) -> Problem | None
     when = f'it first appears in {first}' if status.exact else f'it appeared between {before} and {first}'
     severity: Severity | None = None if status.exact and _upstream(engine) else 'warning' if status.exact else 'advice'
     return Problem(
-        option.word.place, '{flag} is unknown to {engine}: {when}, the engine stops at start',
-        flag=option.given, engine=release(engine), when=when, detail=option.name, severity=severity,
+        option.word.place, '{flag} {known} to {engine}: {when}, the engine stops at start',
+        flag=option.given, known=_how_known(status.exact), engine=release(engine), when=when, detail=option.name, severity=severity,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def scheduler_on_nvme(host: Component) -> Iterator[Problem]:
     'io-scheduler-none-on-disk',
     on='io-scheduler',
     severity='advice',
-    source=f'{_KERNEL}; RHEL 10, Setting the disk scheduler',
+    side_effect='a little CPU time on every request', source=f'{_KERNEL}; RHEL 10, Setting the disk scheduler',
 )
 def none_on_disk(host: Component) -> Iterator[Problem]:
     """Without a scheduler a rotating disk seeks for every request in the order of arrival: mq-deadline sorts them.

@@ -106,7 +106,7 @@ def _forced(target: Component) -> Iterator[tuple[Setting, str, str]]:
         yield protocol, words, '1.1' if target['product'].value == 'nginx' else ''
 
 
-@rule('istio-keepalive-disabled', on='proxy-upstream', severity='warning', checklist='july-5', source='Istio DestinationRule reference, HTTPSettings.maxRequestsPerConnection')
+@rule('istio-keepalive-disabled', on='proxy-upstream', severity='warning', checklist='july-5', side_effect='a client stays on one backend for longer', source='Istio DestinationRule reference, HTTPSettings.maxRequestsPerConnection')
 def istio_keepalive_disabled(upstream: Component) -> Iterator[Problem]:
     """One request a connection turns keep-alive off: every request pays a new TCP and mTLS handshake between the sidecars."""
     limit = upstream['max_requests']

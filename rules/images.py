@@ -67,7 +67,9 @@ def _is_built_here(user: Component) -> bool:
 
 
 def _is_service(user: Component) -> bool:
-    """Whether it is a compose service, a gateway or part of an inference server's pod: not a Job, a base image or some other program."""
+    """Whether it is an inference server, a gateway or part of its pod: not a Job, a base image or some other program."""
+    if user.kind.name == 'compose-service':
+        return user['role'].value in ('engine', 'gateway', 'python') or bool(user.peers('engine'))
     if user.kind.name != 'container':
-        return user.kind.name == 'compose-service'
+        return False
     return bool(user.peer('pod').peers('engine')) or is_gateway(user)

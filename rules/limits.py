@@ -11,7 +11,7 @@ _PAM = 'limits.conf(5), pam_limits(8): applied when a PAM session opens'
     'limits-conf-nofile-low',
     on='nofile-limit',
     severity='warning',
-    source=f'July tuning checklist, change 10; {_PAM}',
+    side_effect='a program that walks all possible descriptors takes longer', source=f'July tuning checklist, change 10; {_PAM}',
     checklist='july-10',
 )
 def nofile_low(row: Component, *, limit: int = 65535, risky: int = 32768) -> Iterator[Problem]:

@@ -88,7 +88,7 @@ def upstream_keepalive_void(upstream: Component) -> Iterator[Problem]:
         )  # fmt: skip
 
 
-@rule('http2-listener-off', on='proxy-listener', severity='advice', checklist='july-5', source='nginx docs, ngx_http_v2_module')
+@rule('http2-listener-off', on='proxy-listener', severity='advice', checklist='july-5', side_effect='one lost packet stalls every stream of its connection', source='nginx docs, ngx_http_v2_module')
 def http2_listener_off(listener: Component) -> Iterator[Problem]:
     """A browser or SDK opens a TLS connection for every request that runs at the same time; with HTTP/2 they share one."""
     if not listener['tls'].value or not listener['proxies'].value:
@@ -112,7 +112,7 @@ def _clients(nginx: Component) -> float:
     return float(nginx['worker_connections'].value) * count / 2
 
 
-@rule('nginx-worker-connections-low', on='nginx', severity='warning', checklist='july-10', source='nginx docs, ngx_core_module, worker_connections')
+@rule('nginx-worker-connections-low', on='nginx', severity='warning', checklist='july-10', side_effect='memory for every connection, before its buffers', source='nginx docs, ngx_core_module, worker_connections')
 def worker_connections_low(nginx: Component, *, clients: int = 1024, connections: int = 8192) -> Iterator[Problem]:
     """A stream holds its connections for as long as it generates, so a proxy runs out of them long before its CPU: nginx then refuses clients.
 
@@ -141,11 +141,18 @@ def worker_connections_low(nginx: Component, *, clients: int = 1024, connections
 def worker_rlimit_unset(nginx: Component, *, soft_limit: int = 1024, limit: int = 65536) -> Iterator[Problem]:
     """nginx does not raise its open-file limit by itself: the workers keep the soft limit they are started with, which is 1024 in many places.
 
-    Every connection is a file: above it nginx logs "too many open files" and drops connections that `worker_connections` allows.
+    Every connection is a file, to clients and to servers behind alike, and logs and buffered answers are more: above the limit nginx logs
+    "too many open files" and drops connections that `worker_connections` allows.
     """
-    own, connections = nginx['worker_nofile'], nginx['worker_connections']
+    own, connections, clients = nginx['worker_nofile'], nginx['worker_connections'], nginx['client_limit']
     if own.is_set:
         raise NotApplicable('it is set')
-    files = connections.value * (2 if nginx['proxies'].value else 1)
-    if files > soft_limit:
-        yield Problem(own, 'worker_rlimit_nofile is not set: {count} worker_connections need up to {files} open files, the usual soft limit is {soft}', count=connections.value, files=files, soft=soft_limit, see=[('worker_connections', connections)], fix=own.set(max(limit, files)))
+    count = connections.value
+    if count < soft_limit:
+        return
+    # At exactly the soft limit both ceilings are the same, unless the file itself allows more clients.
+    reached = count > soft_limit or (clients.is_set and nginx['proxies'].value and clients.value > _clients(nginx))
+    yield Problem(
+        own, 'worker_rlimit_nofile is not set: {count} worker_connections are as many open files and more, the usual soft limit is {soft}',
+        count=count, soft=soft_limit, severity=None if reached else 'advice', see=[('worker_connections', connections)], fix=own.set(max(limit, 2 * count)),
+    )  # fmt: skip

@@ -216,7 +216,7 @@ def liveness_probe_missing(container: Component) -> Iterator[Problem]:
         yield Problem(container['liveness_probe'], message, fix=_health(container, engine, 'liveness_probe', **more) if guarded else None)
 
 
-@rule('probe-timeout-exceeds-period', on='container', severity='warning', source=_DOC)
+@rule('probe-timeout-exceeds-period', on='container', severity='warning', side_effect='a hung server is noticed later', source=_DOC)
 def probe_timeout_exceeds_period(container: Component, *, long_s: float = 30) -> Iterator[Problem]:
     """A probe that waits longer than its period finds a hung server late: timeouts, not periods, then set the pace.
 

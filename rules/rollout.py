@@ -67,7 +67,7 @@ def _without_surge(surge: Setting, unavailable: Setting) -> Fix:
     return Fix(changes, (), False, 'replace pods one by one')
 
 
-@rule('progress-deadline-shorter-than-startup', on='workload', severity='warning', source=f'{_DEPLOYMENT}#progress-deadline-seconds')
+@rule('progress-deadline-shorter-than-startup', on='workload', severity='warning', side_effect='a rollout that really hangs is reported later', source=f'{_DEPLOYMENT}#progress-deadline-seconds')
 def progress_deadline_shorter_than_startup(workload: Component) -> Iterator[Problem]:
     """The rollout is declared failed while a pod may still start: pipelines that wait for it stop or roll back.
 
@@ -152,7 +152,7 @@ def grace_shorter_than_generation(pod: Component, *, longest_generation_s: float
         yield Problem(grace, message, longest=longest_generation_s, fix=fix)
 
 
-@rule('pre-stop-exceeds-grace', on='container', severity='warning', source=_LIFECYCLE)
+@rule('pre-stop-exceeds-grace', on='container', severity='warning', side_effect='rollouts and drains take longer', source=_LIFECYCLE)
 def pre_stop_exceeds_grace(container: Component) -> Iterator[Problem]:
     """The preStop hook uses up the whole grace period: the process is killed as soon as it is told to stop.
 

@@ -106,7 +106,7 @@ def cgroupfs_driver(runtime: Component) -> Iterator[Problem]:
     'runtime-pids-limit-low',
     on='container-runtime',
     severity='warning',
-    source='OpenShift nodes: podPidsLimit 4096; crio.conf(5), pids_limit',
+    side_effect='a runaway process can start more before it is stopped', source='OpenShift nodes: podPidsLimit 4096; crio.conf(5), pids_limit',
 )
 def pids_limit_low(runtime: Component, *, limit: int = 1024) -> Iterator[Problem]:
     """A low limit of processes makes thread creation fail: inference servers have hundreds of threads a process."""

@@ -10,7 +10,7 @@ from configaudit.redact import is_secret_name, redact
 
 _REFERENCES = regex(r'\$\(?\{?[A-Za-z_][^$]*|.*\{\{.*|.*\ufffc.*|%\(.*\)s|@.*', re.DOTALL)
 _NO_SECRET = regex(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|set|provided|a-real-key)|unused|dummy\w*|fake\w*|x|-+|false|true|local\w*|ollama|'
-                        r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|enabled|yes|no|on|off|anonymous|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
+                        r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|enabled|yes|no|on|off|anonymous|simple|jwt|basic|bearer|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
 _PLACEHOLDER = regex(
     r'<.*>|.*(change|replace|fill|insert|put|add|enter)([-_ ]?(me|this|with|in|here|your|it))?([-_ ].*)?|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
     r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
@@ -24,10 +24,11 @@ _ABOUT = regex(r'[-_](image|host|port|addr(ess)?|server|service|endpoint|domain|
 """Ends of names that only say something about a credential."""
 _TOKEN = regex(
     r'(hf_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|xox[abeprs]-[\w-]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|nvapi-[\w-]{40,}|glpat-[\w-]{20,}|AIza[\w-]{35})\Z'
-    r'|-----BEGIN [A-Z ]*PRIVATE KEY-----',
+    r'|-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]',
 )
 _LONGEST = 4096
 _URL_PASSWORD = regex(r'://[^\s/:@]*:([^\s@]+)@')
+_DEFAULT_OF = regex(r'\$\{\w+:?-\Z')
 _OBJECT_NAME = regex(r'[a-z]+([-.][a-z0-9]+)+')
 _OPTIONS = ('--api-key', '--hf-token', '--hf-overrides-token')
 
@@ -59,24 +60,34 @@ def secret_inline(holder: Component) -> Iterator[Problem]:
     """A credential stands in the file as it is: whoever reads the repository, the object or `ps` has it, and it cannot be rotated alone.
 
     Take it from a Secret, an env file that is not committed, or the shell. A value that looks like a placeholder is a warning: the real
-    one is put in its place one day.
+    one is put in its place one day. The fallback of a variable (`${PASSWORD:-postgres}`) is advice: the environment can set it, and does
+    not have to.
     """
     for name, value in _values(holder):
         found = kind_of(name, value.value)
         if not found or value.place.document.path != holder.place.document.path:
             continue
-        setting = Setting(f'env {name}', value.value, value.place, secret=True)
-        if found == 'real':
+        setting = Setting(name if name.startswith('--') else f'env {name}', value.value, value.place, secret=True)
+        if found == 'placeholder' and _is_fallback(value):
+            message = '{name} falls back to a credential that everybody knows: the form with :? stops where nobody sets it'
+            yield Problem(setting, message, name=name, severity='advice')
+        elif found == 'real':
             yield Problem(setting, '{name} holds a credential as it is: take it from a Secret or the environment, and replace it', name=name)
         else:
             yield Problem(setting, '{name} holds a credential or its placeholder as it is: take it from a Secret or the environment', name=name, severity='warning')
+
+
+def _is_fallback(value: Any) -> bool:
+    """Whether the value is the default of a variable: `${NAME:-value}`."""
+    place = value.place
+    return bool(_DEFAULT_OF.search(place.document.text[max(0, place.start - 80) : place.start]))
 
 
 def _values(holder: Component) -> Iterator[tuple[str, Any]]:
     if 'engine' in holder.kind.traits:
         for option in holder['options'].value:
             if option.name in _OPTIONS and option.value is not None and option.value.use is None:
-                yield option.name.strip('-').replace('-', '_').upper(), option.value
+                yield option.name, option.value
         return
     for variable in holder['env'].value.values():
         if isinstance(getattr(variable.value, 'value', None), str):

@@ -7,7 +7,7 @@ from configaudit.model import Component, NotApplicable, Problem, rule
 LOOPBACK = ('127.0.0.1', 'localhost', '::1')
 
 
-@rule('sglang-host-loopback', on='sglang', severity='error', source='sglang/srt/server_args.py: host 127.0.0.1')
+@rule('sglang-host-loopback', on='sglang', severity='error', side_effect='whoever reaches the network of the container reaches the port', source='sglang/srt/server_args.py: host 127.0.0.1')
 def host_loopback(engine: Component) -> Iterator[Problem]:
     """SGLang listens on 127.0.0.1 unless told otherwise: no Service, probe or other container of the network reaches it.
 
@@ -24,7 +24,7 @@ def host_loopback(engine: Component) -> Iterator[Problem]:
     yield Problem(host, 'SGLang {word} {value}: nothing outside the container reaches it', word=word, severity='warning' if beside else None, fix=host.set('0.0.0.0'))
 
 
-@rule('sglang-metrics-off', on='sglang', severity='advice', source='sglang/srt/server_args.py: enable_metrics False')
+@rule('sglang-metrics-off', on='sglang', severity='advice', side_effect='a little work on every request for the counters', source='sglang/srt/server_args.py: enable_metrics False')
 def metrics_off(engine: Component) -> Iterator[Problem]:
     """Without --enable-metrics there is no /metrics: nothing to alert on or to scale by."""
     metrics, rank = engine['enable_metrics'], engine['node_rank']
@@ -42,7 +42,7 @@ def compile_without_graph(engine: Component) -> Iterator[Problem]:
         yield Problem(off, '--disable-cuda-graph makes --enable-torch-compile do nothing', see=[('torch.compile', compiled)], fix=off.remove())
 
 
-@rule('sglang-memory-share-high', on='sglang', severity='advice', source='sglang docs, advanced_features/hyperparameter_tuning; sglang#322')
+@rule('sglang-memory-share-high', on='sglang', severity='advice', side_effect='fewer tokens fit into the KV cache', source='sglang docs, advanced_features/hyperparameter_tuning; sglang#322')
 def memory_share_high(engine: Component, *, limit: float = 0.93) -> Iterator[Problem]:
     """Weights and KV cache take nearly the whole GPU: activations and CUDA graphs run out of memory under load."""
     share = engine['mem_fraction_static']

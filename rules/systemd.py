@@ -92,7 +92,7 @@ def nofile_unlimited(unit: Component) -> Iterator[Problem]:
     'systemd-restart-unset',
     on='unit',
     severity='warning',
-    source='systemd.service(5), Restart=',
+    side_effect='a server that fails at once is started again until the start limit is reached', source='systemd.service(5), Restart=',
     effect='a crash ends in a restart',
 )
 def restart_unset(unit: Component) -> Iterator[Problem]:

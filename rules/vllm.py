@@ -1,5 +1,6 @@
 """Rules for vLLM engines: the first three changes of the July checklist."""
 
+import re
 from collections.abc import Iterator
 
 from configaudit.knowledge.gpus import Gpu
@@ -7,6 +8,7 @@ from configaudit.knowledge.kv_budget import Budget, kv_budget
 from configaudit.knowledge.models import lookup
 from configaudit.knowledge.vllm import fp8_kv_support
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
+from configaudit.patterns import regex
 from configaudit.units import show
 
 from .releases import release
@@ -14,6 +16,8 @@ from .releases import release
 DOCS = 'vLLM docs, configuration/optimization'
 WIDEST_DEFAULT = 1024
 ASSUMED_GPU_GIB = 80.0
+_OTHER_DEVICES = regex(r'(?:^|[-_.:])(?:neuron|neuronx|tpu|hpu|gaudi|ascend|npu|spyre|openvino)(?=[-_.:>]|$)', re.IGNORECASE)
+"""In an image's name or tag."""
 LARGE_WEIGHTS_GIB = 60.0
 
 
@@ -51,6 +55,8 @@ def on_gpu(engine: Component) -> None:
     """NotApplicable for CPUs, TPUs, Neuron and the like: batch, memory and graphs work otherwise there."""
     if engine['cpu'].value:
         raise NotApplicable('it runs on a CPU')
+    if _OTHER_DEVICES.search(str(engine['image'].known_value or '').rpartition('/')[2]):
+        raise NotApplicable('its image is built for another kind of device')
     for container in engine.peers('container'):
         resource = str(container['gpu_resource'].known_value or 'nvidia.com/')
         if not resource.startswith(('nvidia.com/', 'amd.com/')):
@@ -207,7 +213,7 @@ def kv_cache_full_precision(engine: Component, *, long_context: int = 32768) -> 
 
 @rule(
     'vllm-kv-cache-fp8-unsupported', on='vllm', severity='error', checklist='july-3',
-    source='vllm 0.8.5, 0.10.2, 0.16.0 attention backends; vllm#26431, vllm#18182',
+    side_effect='the KV cache takes twice the memory of the 8-bit one', source='vllm 0.8.5, 0.10.2, 0.16.0 attention backends; vllm#26431, vllm#18182',
 )  # fmt: skip
 def kv_cache_fp8_unsupported(engine: Component) -> Iterator[Problem]:
     """An 8-bit KV cache does not run on this GPU with this release: the engine stops, or falls back to the older V0 engine."""

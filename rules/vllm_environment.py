@@ -37,7 +37,7 @@ def environment_removed(engine: Component) -> Iterator[Problem]:
         )  # fmt: skip
 
 
-@rule('vllm-multiprocessing-off', on='vllm', severity='warning', source='vllm/envs.py VLLM_ENABLE_V1_MULTIPROCESSING')
+@rule('vllm-multiprocessing-off', on='vllm', severity='warning', side_effect='one process more to watch', source='vllm/envs.py VLLM_ENABLE_V1_MULTIPROCESSING')
 def multiprocessing_off(engine: Component) -> Iterator[Problem]:
     """The scheduler shares one process with the HTTP server: tokenising and streaming stall the decode loop. For debugging only."""
     word = variable(engine, 'VLLM_ENABLE_V1_MULTIPROCESSING')
@@ -45,7 +45,7 @@ def multiprocessing_off(engine: Component) -> Iterator[Problem]:
         yield Problem(word.place, 'VLLM_ENABLE_V1_MULTIPROCESSING={setting} puts the scheduler into the HTTP server\'s process', setting=word.value, fix=_write(word, '1'))
 
 
-@rule('vllm-lora-updating-allowed', on='vllm', severity='warning', source='vLLM docs, usage/security; features/lora')
+@rule('vllm-lora-updating-allowed', on='vllm', severity='warning', side_effect='adapters change by a restart only', source='vLLM docs, usage/security; features/lora')
 def lora_updating_allowed(engine: Component) -> Iterator[Problem]:
     """Whoever reaches the port can load and unload adapters: from any path or repository, for all users of the server."""
     word = variable(engine, 'VLLM_ALLOW_RUNTIME_LORA_UPDATING')
@@ -53,7 +53,7 @@ def lora_updating_allowed(engine: Component) -> Iterator[Problem]:
         yield Problem(word.place, 'VLLM_ALLOW_RUNTIME_LORA_UPDATING={setting}: whoever reaches the port can load adapters', setting=word.value, fix=_write(word, 'False'))
 
 
-@rule('vllm-developer-mode', on='vllm', severity='warning', source='vLLM docs, usage/security')
+@rule('vllm-developer-mode', on='vllm', severity='warning', side_effect='the debugging endpoints are gone', source='vLLM docs, usage/security')
 def developer_mode(engine: Component) -> Iterator[Problem]:
     """Development switches open endpoints that reset caches, put the engine to sleep or run pickled code: not for a server that others reach."""
     for name in ('VLLM_SERVER_DEV_MODE', 'VLLM_ALLOW_INSECURE_SERIALIZATION'):
@@ -77,7 +77,7 @@ def port_from_service_link(engine: Component) -> Iterator[Problem]:
         yield Problem(port.uses[0] if port.uses else port.place, '--port takes VLLM_PORT, which vLLM uses for its internal ports: name the variable otherwise')
 
 
-@rule('vllm-service-link-clash', on='vllm', severity='error', source='vllm#15613, vllm#34199')
+@rule('vllm-service-link-clash', on='vllm', severity='error', side_effect='the variables of Services are gone: programs have to use DNS names', source='vllm#15613, vllm#34199')
 def service_link_clash(engine: Component) -> Iterator[Problem]:
     """A Service named vllm makes Kubernetes set VLLM_PORT=tcp://..., which vLLM reads as a number and stops.
 

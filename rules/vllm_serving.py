@@ -36,18 +36,26 @@ def max_model_len_unset(engine: Component, *, short: int = 16384) -> Iterator[Pr
         yield Problem(length, '--max-model-len is not set: the model decides, often 131072 tokens for one request', severity='advice')
 
 
+def computes_prompts(engine: Component) -> None:
+    """NotApplicable for the decoding half of a pair: the other half computes its prompts."""
+    for option in engine['options'].value:
+        if option.name == '--kv-transfer-config' and option.value is not None and 'kv_consumer' in option.value.value:
+            raise NotApplicable('it takes the KV cache of its prompts from another engine')
+
+
 @rule('vllm-batched-tokens-low', on='vllm', severity='advice', source=DOCS, effect='time to first token', side_effect='inter-token latency')
 def batched_tokens_low(engine: Component, *, least: int = 2048) -> Iterator[Problem]:
     """Few tokens a step cut long prompts into many chunks: time to first token grows, throughput falls.
 
     2048 favours inter-token latency; above 8192 favours throughput on large GPUs.
     """
+    computes_prompts(engine)
     tokens = engine['max_num_batched_tokens']
     if tokens.is_set and tokens.value < least:
         yield Problem(tokens, '{value} tokens a step, under {least}: a prompt of 8192 tokens takes {chunks} steps', least=least, chunks=-(-8192 // max(tokens.value, 1)), fix=tokens.set(least))
 
 
-@rule('vllm-batched-tokens-too-few', on='vllm', severity='error', source='vllm 0.16.0 config/scheduler.py')
+@rule('vllm-batched-tokens-too-few', on='vllm', severity='error', side_effect='a step takes longer: more time between tokens while prompts come in', source='vllm 0.16.0 config/scheduler.py')
 def batched_tokens_too_few(engine: Component) -> Iterator[Problem]:
     """The engine stops at start: a step must hold one token for every sequence, and a whole prompt where prefill is not chunked."""
     tokens, seqs, length = engine['max_num_batched_tokens'], engine['max_num_seqs'], engine['max_model_len']
@@ -72,9 +80,10 @@ def _forced(engine: Component) -> bool:
     return engine.version is not None and chunked_prefill_forced(engine.version) and engine['generation'].known_value == 'V1'
 
 
-@rule('vllm-chunked-prefill-off', on='vllm', severity='warning', source=f'{DOCS}; vllm/engine/arg_utils.py', effect='no stalls of running streams behind a long prompt')
+@rule('vllm-chunked-prefill-off', on='vllm', severity='warning', side_effect='the first token of a long prompt comes a little later', source=f'{DOCS}; vllm/engine/arg_utils.py', effect='no stalls of running streams behind a long prompt')
 def chunked_prefill_off(engine: Component) -> Iterator[Problem]:
     """Without chunked prefill a long prompt stalls every running stream for one whole prefill."""
+    computes_prompts(engine)
     chunked = engine['enable_chunked_prefill']
     if chunked.is_set and chunked.value is False and not _forced(engine):
         yield Problem(chunked, 'chunked prefill is switched off: a long prompt stalls all running streams', fix=chunked.set(True) if _has_value(engine) else chunked.remove())
@@ -91,9 +100,10 @@ def chunked_prefill_ignored(engine: Component) -> Iterator[Problem]:
         yield Problem(chunked, '{engine} keeps chunked prefill on for generative models; from 0.11.1 this switches it off', engine=release(engine), fix=chunked.remove())
 
 
-@rule('vllm-prefix-caching-off', on='vllm', severity='advice', source=f'{DOCS}; vLLM docs, features/automatic_prefix_caching')
+@rule('vllm-prefix-caching-off', on='vllm', severity='advice', side_effect='latency tells whether a prefix was asked before: salt the cache between tenants', source=f'{DOCS}; vLLM docs, features/automatic_prefix_caching')
 def prefix_caching_off(engine: Component) -> Iterator[Problem]:
     """Shared prompt beginnings (system prompts, chat history) are computed again for every request."""
+    computes_prompts(engine)
     caching = engine['enable_prefix_caching']
     if caching.is_set and caching.value is False:
         yield Problem(caching, 'prefix caching is switched off: every shared beginning of a prompt is computed again', fix=caching.remove())
@@ -111,7 +121,7 @@ def enforce_eager(engine: Component) -> Iterator[Problem]:
         yield Problem(eager, 'CUDA graphs are off: decode steps pay the launch of every kernel', fix=eager.remove())
 
 
-@rule('vllm-log-stats-off', on='vllm', severity='warning', source='vllm/v1/metrics/loggers.py')
+@rule('vllm-log-stats-off', on='vllm', severity='warning', side_effect='a log line every 10 s', source='vllm/v1/metrics/loggers.py')
 def log_stats_off(engine: Component) -> Iterator[Problem]:
     """Without the stat loggers /metrics has no running, waiting or KV-cache series: nothing to alert on or to scale by."""
     stats = engine['disable_log_stats']
@@ -119,7 +129,7 @@ def log_stats_off(engine: Component) -> Iterator[Problem]:
         yield Problem(stats, 'statistics are off: /metrics lacks queue depth and KV-cache usage, so no alert or autoscaler can work', fix=stats.remove())
 
 
-@rule('vllm-request-logging-on', on='vllm', severity='advice', source='vllm/entrypoints/openai/cli_args.py 0.10.0, 0.10.1')
+@rule('vllm-request-logging-on', on='vllm', severity='advice', side_effect='prompts are no longer in the log when something has to be reproduced', source='vllm/entrypoints/openai/cli_args.py 0.10.0, 0.10.1')
 def request_logging_on(engine: Component) -> Iterator[Problem]:
     """Every prompt is written to the log: cost on the event loop, and user data in a place that keeps it. The default until 0.10.0."""
     asked, refused = engine['enable_log_requests'], engine['disable_log_requests']
@@ -188,7 +198,7 @@ def model_missing(engine: Component) -> Iterator[Problem]:
     yield Problem(model, 'no model is named: {engine} would serve {toy}', engine=release(engine), toy=toy)
 
 
-@rule('vllm-trust-remote-code', on='vllm', severity='warning', source='vLLM docs, usage/security')
+@rule('vllm-trust-remote-code', on='vllm', severity='warning', side_effect='a model that needs its own code does not load', source='vLLM docs, usage/security')
 def trust_remote_code(engine: Component) -> Iterator[Problem]:
     """Python files of the model's repository run in the server; without a pinned revision whoever can push there changes what runs."""
     trust, model = engine['trust_remote_code'], engine['model']

@@ -217,7 +217,9 @@ def test_report_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(['check', *only, str(folder / 'other.yaml')]) == 1
     assert cli.run(['check', *only, 'clean.yaml']) == 0
     assert cli.run(['check', *only, 'clean.yaml', '--report-only', 'broken.yaml']) == 3
+    capsys.readouterr()
     assert cli.run(['check', '.', *only, 'clean.yaml', 'gone.yaml']) == 0
+    assert capsys.readouterr().err == 'configaudit: --report-only gone.yaml: no such file\n'
     assert cli.run(['check', '.', *only, 'clean.yaml', 'broken.yaml']) == 3
     (folder / 'deep').mkdir()
     (folder / 'deep' / 'pod.yaml').write_text(POD % ('deep', 512))

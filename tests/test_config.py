@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from configaudit import cli
 from configaudit.config import Config, find, read_config, rebase
 from configaudit.errors import UsageError
 from configaudit.selection import Choices, Override, Scope, in_objects, in_paths, matches
@@ -226,7 +227,7 @@ def test_no_ignores_turns_ignores_off_and_keeps_the_command_lines(run: Callable[
 
 @pytest.mark.parametrize(('choices', 'message'), [
     (Choices(select=('vlm-batch-too-wide',)), "no rule is called 'vlm-batch-too-wide', did you mean 'vllm-batch-too-wide'?"),
-    (Choices(rules={RULE: {'limits': 3}}), "vllm-batch-too-wide has no option 'limits' (it has: limit"),
+    (Choices(rules={RULE: {'limits': 3}}), "vllm-batch-too-wide has no option 'limits': did you mean 'limit'?"),
     (Choices(rules={RULE: {'limit': 'many'}}), "limit is 'many', not like its default 128"),
     (Choices(rules={RULE: {'limit': True}}), 'limit is True'),
     (Choices(rules={'vllm': {'limit': 3}}), "rules: 'vllm' is not the id of a rule"),
@@ -236,6 +237,42 @@ def test_names_that_no_rule_has_are_refused(run: Callable[..., object], choices:
     with pytest.raises(UsageError) as caught:
         run(TWO, Config(choices=choices))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('gpu: H100\nselect: [vllm, vlm-batch]\n', "configaudit.yaml:2:16: no rule is called 'vlm-batch'"),
+    ('severity:\n  vllm-batch-unst: off\n', "configaudit.yaml:2:3: no rule is called 'vllm-batch-unst', did you mean 'vllm-batch-unset'?"),
+    ('ignores:\n  - rule: [nosuch]\n    reason: x\n', "configaudit.yaml:2:12: no rule is called 'nosuch'"),
+    ('rules:\n  vllm-batch-too-wide:\n    limt: 3\n', "configaudit.yaml:3:5: rules: vllm-batch-too-wide has no option 'limt'"),
+    ('rules: {vllm-batch-too-wid: {limit: 3}}\n', "configaudit.yaml:1:9: rules: 'vllm-batch-too-wid' is not the id of a rule, did you mean"),
+    ('engine_version: {vlm: 0.9.1}\n', "configaudit.yaml:1:18: engine_version: no engine is called 'vlm': did you mean 'vllm'?"),
+    ('engine_version: soon\n', "configaudit.yaml:1:17: engine_version: 'soon' is not a version such as 0.10.2"),
+    ('gpu: H10O\n', "configaudit.yaml:1:6: gpu: 'H10O' is no GPU that is known here"),
+    ('values: prod.yaml\n', 'configaudit.yaml:1:9: prod.yaml: No such file or directory'),
+    ("required-version: '>=9'\n", 'configaudit.yaml:1:1: written for configaudit >=9'),
+    ('gpu: H100\nrule-files: x.py\n', 'configaudit.yaml:2:1: rule-files counts only in a file that --config names'),
+])  # fmt: skip
+def test_what_means_nothing_is_named_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'pod.yaml').write_text(POD % 'chat')
+    (tmp_path / 'configaudit.yaml').write_text(text)
+    assert cli.run(['check']) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('arguments', [('--select', 'nosuch'), ('--gpu', 'nosuch'), ('--engine-version', 'nosuch=0.9'), ('--values', 'nosuch')])
+def test_what_the_command_line_names_is_not_laid_to_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'pod.yaml').write_text(POD % 'chat')
+    (tmp_path / 'configaudit.yaml').write_text('fail-on: never\n')
+    assert cli.run(['check', *arguments]) == 2
+    said = capsys.readouterr().err
+    assert 'nosuch' in said
+    assert 'configaudit.yaml' not in said
 
 
 def test_rules_of_kinds_that_were_not_met_are_known(run: Callable[..., object]) -> None:

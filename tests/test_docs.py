@@ -11,8 +11,9 @@ import pytest
 from configaudit.config_file import read
 from configaudit.config_schema import ROOT as KEYS
 from configaudit.config_schema import json_schema
-from configaudit.explain import EXAMPLES
+from configaudit.explain import EXAMPLES, page
 from configaudit.registry import load
+from configaudit.suppression_rules import RULES
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path for path in (ROOT / 'docs').rglob('*.md'))
@@ -34,9 +35,16 @@ def test_generated_files_are_current(generator: ModuleType) -> None:
 
 def test_every_rule_has_a_page() -> None:
     for rule in load().rules:
-        page = (ROOT / 'docs' / 'rules' / f'{rule.id}.md').read_text()
-        assert page.startswith(f'# {rule.id}\n')
-        assert '## Evidence\n\n' in page
+        text = (ROOT / 'docs' / 'rules' / f'{rule.id}.md').read_text()
+        assert text.startswith(f'# {rule.id}\n')
+        assert '## Evidence\n\n' in text
+
+
+def test_every_page_says_why_at_what_cost_and_from_where() -> None:
+    for rule in (*load(None).rules, *RULES):
+        sections = dict(page(rule, {}).sections)
+        assert rule.source.strip(), rule.id
+        assert all(sections[name].strip() for name in ('Why', 'Side effect', 'Evidence')), rule.id
 
 
 def test_examples_ship_small() -> None:

@@ -113,9 +113,21 @@ def test_nothing_to_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert cli.run(['prelaunch', '--allow-empty']) == 0
 
 
-def test_what_cannot_be_read_closes_the_gate(folder: Path) -> None:
+def test_what_cannot_be_read_closes_the_gate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / 'broken.yaml').write_text('apiVersion: v1\nkind: Pod\nspec: [\n')
     assert cli.run(['prelaunch']) == 3
+    said = capsys.readouterr().out
+    assert 'Gate closed, because something could not be audited: ' in said
+    assert 'Not audited: broken.yaml:4: ' in said
+
+
+def test_the_document_in_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(['prelaunch', '--output', 'markdown=launch.md', '--output', 'json=launch.json']) == 1
+    assert capsys.readouterr().out.splitlines()[1].startswith('Gate closed: ')
+    assert (folder / 'launch.md').read_text().startswith('# Launch checklist\n\n**Gate closed**: ')
+    assert json.loads((folder / 'launch.json').read_text())['gate'] == 'closed'
+    assert cli.run(['prelaunch', '--output', 'sarif=launch.sarif']) == 2
+    assert 'with a format of text, markdown, json' in capsys.readouterr().err
 
 
 def test_text_and_markdown_say_what_the_json_says(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,8 @@ TEXTS = [
     ('foo: password=abc123', 'foo: password=***'),
     ('postgres://u:p@ss@host/db', 'postgres://u:***@host/db'),
     ('mysql u:pw@tcp(h:3306)/d', 'mysql u:***@tcp(h:3306)/d'),
+    ('image: user:pa55word@registry.example.com/app:1', 'image: user:***@registry.example.com/app:1'),
+    ('mysqldump -h db -u root -ps3cr3t app', 'mysqldump -h db -u root -p*** app'),
     ('https://x/?a=1&token=abc&b=2', 'https://x/?a=1&token=***&b=2'),
     ('Server=x;Password=abc;Database=d', 'Server=x;Password=***;Database=d'),
     ('{"password": "a b", "x": 1}', '{"password": "***", "x": 1}'),
@@ -35,6 +37,8 @@ TEXTS = [
 KEPT = [
     'oci://registry:5000/image@sha256:abc',
     'max_tokens: 512',
+    'registry.example.com/app:v1.2@sha256:abc',
+    'see app:web@host and mysql -h db -P 3306',
     'author: Bob',
     'token: $HF_TOKEN',
     'password: ${PASSWORD}',
@@ -42,6 +46,8 @@ KEPT = [
     'automountServiceAccountToken: false',
     'sk_buff max_num_seqs=512',
     'http://host:8000/v1',
+    'set to the text $HF_TOKEN: Kubernetes expands only $(HF_TOKEN)',
+    'image: registry.corp/team/secret-store:latest',
 ]
 PROSE = ['while scanning for the next token: found character', '--api-key is not set']
 

@@ -16,7 +16,7 @@ _FILE = click.option('-o', '--output', default=baseline.DEFAULT, show_default=Tr
 _EMPTY = click.option('--allow-empty', is_flag=True, help='Exit 0 instead of 4 when there is nothing to audit.')
 
 
-@click.group(short_help='Accept the findings of today, so that only new ones count.')
+@click.group(no_args_is_help=False, short_help='Accept the findings of today, so that only new ones count.')
 def command() -> None:
     """Accept the findings of today, so that only new ones count.
 

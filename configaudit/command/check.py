@@ -1,13 +1,14 @@
 """`configaudit check`: audit files and report."""
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from configaudit.command.options import JUDGING, READING, config_of, options
-from configaudit.command.streams import emit, is_colored, say, width
-from configaudit.command.verdict import CLEAN, FINDINGS, LOST, Limits, audited, narrowed, status, without_known
+from configaudit.command.options import JUDGING, READING, config_of, options, outputs_of
+from configaudit.command.streams import emit, is_colored, say, width, write_report
+from configaudit.command.verdict import CLEAN, FINDINGS, LOST, NOTHING, Limits, audited, narrowed, status, without_known
 from configaudit.config import Config
 from configaudit.errors import UsageError
 from configaudit.report import REPORTERS, Options, render
@@ -79,6 +80,9 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
       4  nothing to audit was found
     """
     asked = _asked(paths, given)
+    for name in asked.only:
+        if not os.path.lexists(name):  # the list of changed files that a commit gives names deleted ones too
+            say(f'--report-only {name}: no such file')
     look = Options(color=is_colored(given['color']), width=width(), verbose=given['verbose'])
     if given['cache'] and not (given['fixing'] or given['diffing'] or given['verbose']):
         return _kept(paths, asked, given, look)
@@ -92,6 +96,8 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
     if given['verbose']:
         _tell_what_was_read(result, asked.config)
     kept = _rendered(result, paths, asked, given['form'], look)
+    if kept.code == NOTHING:
+        say('nothing to audit was found: no file there holds configuration of a kind that is read (-v says what was skipped)')
     return _show(kept._replace(code=LOST) if failed else kept)
 
 
@@ -103,7 +109,7 @@ def _rendered(result: Result, paths: tuple[str, ...], asked: '_Asked', form: str
 
 def _show(kept: Kept) -> int:
     for file, text in kept.written:
-        _write(file, text)
+        write_report(file, text)
     emit(kept.printed)
     return kept.code
 
@@ -143,17 +149,7 @@ def _asked(paths: tuple[str, ...], given: dict[str, Any]) -> _Asked:
     config = config_of(given)._replace(ignores=not given['no_ignores'])
     limits = Limits(given['fail_on'] or config.fail_on, given['strict'], given['allow_empty'])
     known = given['baseline'] or config.baseline
-    return _Asked(config, limits, _outputs(given['output']), known if config.ignores else '', given['report_only'])
-
-
-def _outputs(given: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    pairs = []
-    for text in given:
-        form, separator, file = text.partition('=')
-        if not separator or not file or form not in _FORMATS:
-            raise UsageError(f'--output: {text!r} is not FORMAT=FILE with a format of {", ".join(_FORMATS)}')
-        pairs.append((form, file))
-    return tuple(pairs)
+    return _Asked(config, limits, outputs_of(given['output'], _FORMATS), known if config.ignores else '', given['report_only'])
 
 
 def _report_part(result: Result, asked: _Asked) -> Result:
@@ -219,14 +215,3 @@ def _tell_what_was_read(result: Result, config: Config) -> None:
         counts[path] = counts.get(path, 0) + 1
     for path, count in sorted(counts.items()):
         say(f'read {path}: {count} components')
-
-
-def _write(path: str, text: str) -> None:
-    if path == '-':
-        emit(text)
-        return
-    try:
-        with open(path, 'w', encoding='utf-8', errors='backslashreplace', newline='\n') as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f'{path}: {error.strerror or error}') from None

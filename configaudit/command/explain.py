@@ -3,7 +3,7 @@
 import click
 
 from configaudit.command.streams import emit
-from configaudit.config import hint
+from configaudit.config_check import hint
 from configaudit.errors import UsageError
 from configaudit.explain import markdown, page, text
 from configaudit.registry import Registry, load

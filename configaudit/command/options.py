@@ -1,12 +1,12 @@
 """Options that the auditing commands share, and the configuration that they and the file make together."""
 
-import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
 
 from configaudit.config import Config, find, read_config
+from configaudit.config_check import check_context
 from configaudit.dates import is_date
 from configaudit.errors import UsageError
 from configaudit.selection import Choices
@@ -67,10 +67,7 @@ def config_of(given: dict[str, Any]) -> Config:
         always_ignore=words(given['ignore']),
         profile=context.profile,
     )
-    for path in (*given['values'], *given['rule_files']):
-        if not os.path.exists(path):
-            raise UsageError(f'{path}: No such file or directory')
-    return config._replace(
+    whole = config._replace(
         context=context, choices=choices, today=given['today'],
         exclude=(*config.exclude, *given['exclude']),
         values=(*config.values, *given['values']),
@@ -78,6 +75,8 @@ def config_of(given: dict[str, Any]) -> Config:
         stdin_name=given['stdin_filename'], gate=not given['no_gate'], jobs=given['jobs'],
         min_confidence=given['min_confidence'] or config.min_confidence,
     )  # fmt: skip
+    check_context(whole)
+    return whole
 
 
 def _file(given: dict[str, Any]) -> Config:
@@ -90,12 +89,15 @@ def _file(given: dict[str, Any]) -> Config:
 
 
 def _versions(given: Iterable[str]) -> dict[str, str]:
-    from configaudit.knowledge.versions import parse
+    return {engine.strip(): version for engine, _, version in (text.rpartition('=') for text in given)}
 
-    found = {}
+
+def outputs_of(given: Iterable[str], formats: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """(format, file) of every `--output FORMAT=FILE`."""
+    pairs = []
     for text in given:
-        engine, _, version = text.rpartition('=')
-        if parse(version) is None:
-            raise UsageError(f'--engine-version: {version!r} is not a version such as 0.10.2')
-        found[engine.strip()] = version
-    return found
+        form, separator, file = text.partition('=')
+        if not separator or not file or form not in formats:
+            raise UsageError(f'--output: {text!r} is not FORMAT=FILE with a format of {", ".join(formats)}')
+        pairs.append((form, file))
+    return tuple(pairs)

@@ -7,7 +7,7 @@ import click
 
 from configaudit.command.options import words
 from configaudit.command.streams import emit
-from configaudit.config import hint
+from configaudit.config_check import hint
 from configaudit.errors import UsageError
 from configaudit.explain import page
 from configaudit.model import Rule

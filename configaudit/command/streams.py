@@ -42,3 +42,17 @@ def width() -> int:
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+
+
+def write_report(path: str, text: str) -> None:
+    """Write a report to a file, or for `-` to standard output."""
+    from configaudit.errors import UsageError
+
+    if path == '-':
+        emit(text)
+        return
+    try:
+        with open(path, 'w', encoding='utf-8', errors='backslashreplace', newline='\n') as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f'{path}: {error.strerror or error}') from None

@@ -70,7 +70,8 @@ def setting(name: str, document: Document, parent: Map, key: str, unit: str = ''
             return Setting(name, None, place, 'inherited', word.reason, slot=slot, unit=unit)
         value: Any = CONVERT[unit](word.value) if unit in CONVERT else word.value
         target = word.place if word.pure else place
-        return Setting(name, value, target, 'inherited', slot=Slot('yaml_edit', target), unit=unit, locked=word.locked)
+        uses = (word.use,) if word.use is not None else ()
+        return Setting(name, value, target, 'inherited', slot=Slot('yaml_edit', target), unit=unit, uses=uses, locked=word.locked)
     raw = plain(node)
     if unit == 'text':
         raw = node.value if isinstance(raw, (int, float)) and not isinstance(raw, bool) else _text(raw)

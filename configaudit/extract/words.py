@@ -9,6 +9,7 @@ from configaudit.places import Document, Place
 from configaudit.units import HOLE
 
 _VALUES = regex(rb'\{\{-?\s*\$?\.Values((?:\.[A-Za-z_]\w*)+)\s*(?:\|\s*(?:quote|int|int64|toString|squote|float64)\s*)*-?\}\}$')
+_FLAG = regex(r'--?[\w.-]+=')
 
 
 class Word(NamedTuple):
@@ -27,7 +28,7 @@ class Word(NamedTuple):
     use: Place | None = None
     """Where it is used, when that is elsewhere."""
     tail: 'Word | None' = None
-    """Of '--flag=$(VAR)': the variable's own word, which is the flag's value."""
+    """Of '--flag=$(VAR)' and 'NAME=${VAR}': the variable's own word, which is the value."""
 
     @property
     def known(self) -> bool:
@@ -65,7 +66,9 @@ def _templated(document: Document, node: Any) -> Word:
         return found[0]._replace(use=place)
     if HOLE not in value:
         reason = ''
-    return Word(value, spelled, False, reason, 'it is written by a template')
+    last = found[-1]._replace(use=place) if found[-1] is not None and parts[-1] == '' else None
+    tail = last if len(found) == 1 and _FLAG.fullmatch(parts[0]) else None
+    return Word(value, spelled, False, reason, 'it is written by a template', tail=tail)
 
 
 def is_open(document: Document, node: Map) -> bool:

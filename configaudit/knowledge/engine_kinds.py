@@ -77,3 +77,6 @@ TRITON = declare(Kind('triton', ('engine', 'grpc-server'), {
              grpc_http2_min_recv_ping_interval_without_data=('ms', 300000), grpc_http2_max_ping_strikes=('count', 2),
              grpc_port=('count', 8001)),
 }))  # fmt: skip
+
+ENGINES = tuple(kind.name for kind in (VLLM, SGLANG, TGI, TRITON))
+"""The names of the engines, as options and configuration write them."""

@@ -1,16 +1,19 @@
 """Minimal edits of command lines: an argument's value, a flag added or taken away, in lists and in scripts."""
 
-import re
 from collections.abc import Sequence
 
 from configaudit.model import REMOVE
 from configaudit.parse.entries import Edit
-from configaudit.parse.tree import Node, Scalar, Seq
-from configaudit.parse.yaml_edit import CannotEdit, newline, walk
+from configaudit.parse.tree import Node, Scalar, Seq, resolve
+from configaudit.parse.yaml_edit import CannotEdit, children, shared, walk, without_comma
+from configaudit.parse.yaml_text import column, leads_line, line_end, newline, own_start, quoted
 from configaudit.patterns import regex
 
 _SAFE = regex(r'[\w./:=,@%+-]+\Z')
 _FLAG_BEFORE = regex(r'(?P<gap>(?:\s|\\\r?\n)*)(?P<flag>--?[\w.-]+)(?:\s|\\\r?\n)+\Z')
+_JOINED = regex(r'(--?[\w.-]+=["\']?)\Z')
+_GAP = regex(r'(?:[ \t]|\\\r?\n)*\Z')
+_WORD = regex(r'[^\s"\']*')
 
 
 def replace(text: str, start: int, end: int, value: object) -> Edit:
@@ -35,30 +38,20 @@ def flag(path: tuple[str, ...], value: object) -> str:
     return path[0] if value is True else f'{path[0]}={spell(value)}'
 
 
-def insert_item(text: str, roots: Sequence[Node], start: int, path: tuple[str, ...], value: object) -> Edit:
-    """Add a flag to a list of arguments, behind the item at `start`."""
-    items, at = _item(roots, start)
-    if items is None:
-        return insert_word(text, start, _word_end(text, start), path, value)
+def insert_item(text: str, items: Seq, at: int, added: str) -> Edit:
+    """Add an argument to a list, behind the item with that number and in its quotes."""
     last = items[at]
-    begin, end = int(last.start_mark.index), int(last.end_mark.index)
-    quote = last.style if last.style in ('"', "'") else ''
-    added = quote + flag(path, value) + quote
+    begin, end = _span(text, last)
+    added = quoted(added, last.style) if last.style in ('"', "'") else added
+    lead = leads_line(text, begin)
     if items.flow:
-        return Edit(end, end, f', {added}')
-    column = begin - (text.rfind('\n', 0, begin) + 1)
+        return Edit(end, end, (', ' if lead is None or not at else f',{newline(text)}{lead}') + added)
     dash = text.rfind('-', text.rfind('\n', 0, begin) + 1, begin)
-    pad = text[text.rfind('\n', 0, begin) + 1 : dash] if dash >= 0 else ' ' * max(column - 2, 0)
-    gap = text[dash + 1 : begin] if dash >= 0 else ' '
-    stop = text.find('\n', end)
-    stop = len(text) if stop < 0 else stop
-    stop = stop - 1 if text[stop - 1 : stop] == '\r' else stop
-    return Edit(stop, stop, f'{newline(text)}{pad}-{gap}{added}')
-
-
-def _word_end(text: str, start: int) -> int:
-    match = re.compile(r'\S*').match(text, start)
-    return match.end() if match else start
+    indent, gap = (column(text, dash), text[dash + 1 : begin]) if dash >= 0 else (max(column(text, begin) - 2, 0), ' ')
+    gap = gap if not gap.strip(' ') else ' '
+    stop = line_end(text, end)
+    stop -= text[:stop].endswith('\n') + text[:stop].endswith('\r\n')
+    return Edit(stop, stop, f'{newline(text)}{" " * indent}-{gap}{added}')
 
 
 def insert_word(text: str, start: int, end: int, path: tuple[str, ...], value: object) -> Edit:
@@ -72,60 +65,94 @@ def insert_word(text: str, start: int, end: int, path: tuple[str, ...], value: o
     return Edit(end, end, f' {added}')
 
 
-def remove_item(text: str, roots: Sequence[Node], start: int) -> list[Edit] | None:
-    """Take a flag (and the value that follows it) out of a list; None when the place is not in a list."""
-    items, at = _item(roots, start)
-    if items is None:
-        return None
-    first = last = at
+def remove_item(text: str, items: Seq, at: int) -> Edit:
+    """Take a flag (and the value that follows it) out of a list."""
+    first = at
     if not items[at].value.startswith('-') and at and items[at - 1].value.startswith('-') and '=' not in items[at - 1].value:
         first = at - 1
-    begin, end = int(items[first].start_mark.index), int(items[last].end_mark.index)
+    if first == 0 and at == len(items) - 1:
+        raise CannotEdit('nothing would be left in the list')
+    begin, end = _span(text, items[first])[0], _span(text, items[at])[1]
     if items.flow:
-        after = re.compile(r'\s*,\s*').match(text, end)
-        if after:
-            return [Edit(begin, after.end(), '')]
-        before = re.search(r'\s*,\s*\Z', text[:begin])
-        return [Edit(before.start() if before else begin, end, '')]
+        return without_comma(text, begin, end)
     begin = text.rfind('\n', 0, begin) + 1
-    stop = text.find('\n', end)
-    return [Edit(begin, len(text) if stop < 0 else stop + 1, '')]
+    if text[begin:].lstrip(' ')[:1] != '-':
+        raise CannotEdit('it does not stand on a line of its own')
+    return Edit(begin, line_end(text, end), '')
 
 
 def remove_word(text: str, start: int, end: int) -> Edit:
     """Take a flag (and its value) out of a script, with the white space or continuation before it."""
     begin = start
     if not text[start:end].lstrip('"\'').startswith('-'):
-        joined = re.search(r'(--?[\w.-]+=["\']?)\Z', text[:start])
+        joined = _JOINED.search(text[:start])
         spaced = _FLAG_BEFORE.search(text[:start])
         if joined:
             begin = joined.start()
             end += text[end : end + 1] in ('"', "'") and text[joined.end() - 1] == text[end]
         elif spaced:
             begin = spaced.start('flag')
-    gap = re.search(r'(?:[ \t]|\\\r?\n)*\Z', text[:begin])
+    gap = _GAP.search(text[:begin])
     return Edit(gap.start() if gap else begin, end, '')
 
 
-def _item(roots: Sequence[Node], start: int) -> tuple[Seq, int] | tuple[None, int]:
-    """The list item that an offset stands in."""
+def _span(text: str, item: Scalar) -> tuple[int, int]:
+    """An item's own text, behind its anchor and tag."""
+    end = int(item.end_mark.index)
+    return min(own_start(text, int(item.start_mark.index)), end), end
+
+
+def _item(text: str, roots: Sequence[Node], start: int, end: int) -> tuple[Seq, int] | None:
+    """The list and number of the item that is an argument and holds an offset; None for a word inside a script."""
+    common = shared(roots)
     for node in walk(roots):
-        if isinstance(node, Seq):
-            for at, item in enumerate(node):
-                if isinstance(item, Scalar) and int(item.start_mark.index) <= start < max(int(item.end_mark.index), 1):
-                    if item.style in ('|', '>'):
-                        raise CannotEdit('the argument is a script')
-                    return node, at
-    return None, 0
+        for at, item in enumerate(children(node)):
+            if not isinstance(item, Scalar) or not int(item.start_mark.index) <= start < max(int(item.end_mark.index), 1):
+                continue
+            if id(node) in common or id(item) in common:
+                raise CannotEdit('several places share it (a YAML anchor)')
+            begin, stop = _span(text, item)
+            whole = end - start >= stop - begin - (2 if item.style in ('"', "'") else 0)
+            if not isinstance(node, Seq) or item.style in ('|', '>') or not (whole or item.value.startswith('-')):
+                return None
+            return node, at
+    return None
 
 
-def edit(text: str, roots: Sequence[Node] | None, start: int, end: int, path: tuple[str, ...], value: object) -> list[Edit]:
-    """The edits for a slot on a command line: replace, remove, or (with a path) add. `roots`: of YAML, None for scripts."""
+def edit(
+    text: str, roots: Sequence[Node] | None, start: int, end: int, path: tuple[str, ...], value: object, *, script: bool = False
+) -> list[Edit]:
+    """The edits for a slot on a command line: replace, remove, or (with a path) add.
+
+    `roots`: the trees where the document is YAML or JSON; `script`: the line is one string for a shell.
+    """
+    found = _item(text, roots, start, end) if roots is not None else None
     if path:
-        if roots is not None:
-            return [insert_item(text, roots, start, path, value)]
-        return [insert_word(text, start, end, path, value)]
+        if found is not None and not script:
+            return [insert_item(text, *found, flag(path, value))]
+        return [insert_word(text, start, _behind_quote(text, roots, start, end), path, value)]
     if value is REMOVE:
-        removed = remove_item(text, roots, start) if roots is not None else None
-        return removed or [remove_word(text, start, end)]
-    return [replace(text, start, end, value)]
+        return [remove_item(text, *found) if found is not None else remove_word(text, start, end)]
+    made = replace(text, start, end, value)
+    whole = _scalar(text, roots, made.start, made.end) if roots is not None else None
+    if whole is not None and not whole.style and isinstance(resolve(whole.value), str) and not isinstance(resolve(made.text), str):
+        return [made._replace(text=quoted(made.text, '"'))]
+    return [made]
+
+
+def _behind_quote(text: str, roots: Sequence[Node] | None, start: int, end: int) -> int:
+    """The end of a word, with the quote that the shell reads behind it."""
+    if text[start - 1 : start] not in ('"', "'") or text[end : end + 1] != text[start - 1]:
+        return end
+    return end if roots is not None and _scalar(text, roots, start, end) is not None else end + 1
+
+
+def _scalar(text: str, roots: Sequence[Node], start: int, end: int) -> Scalar | None:
+    """The scalar whose text, in quotes or not, is exactly start..end."""
+    for node in walk(roots):
+        if isinstance(node, Scalar):
+            begin, stop = _span(text, node)
+            inside = 1 if node.style in ('"', "'") else 0
+            if (begin, stop) == (start, end) or (begin + inside, stop - inside) == (start, end):
+                return node
+    return None

@@ -21,6 +21,10 @@ _IN_FOLDER = (
     ('my.cnf.d', 'cnf', 'mysql'), ('mysql.conf.d', 'cnf', 'mysql'), ('mariadb.conf.d', 'cnf', 'mysql'),
 )  # fmt: skip
 _MAYBE = frozenset(('conf', 'rules', 'cnf', 'toml', 'ini', 'txt', 'cfg', 'config'))
+_LINE_FORMATS = ('.toml', '.ini', '.cnf', '.rules')
+"""Formats of their own, which quote YAML at most."""
+_MIME = (b'MIME-Version:', b'Content-Type: multipart/')
+"""Starts of cloud user data in several parts, which goes by the name of its parts' format."""
 _SYSCTL_LINE = regex(rb'^\s*-?(?:net|vm|fs|kernel|user|dev|abi)[./][\w./*-]+\s*=', re.MULTILINE)
 _LIMITS_LINE = regex(rb'^\s*[*@%\w.:-]+\s+(?:soft|hard|-)\s+(?:nofile|nproc|memlock|stack|core)\b', re.MULTILINE)
 _UDEV_LINE = regex(rb'^\s*(?:ACTION|KERNEL|SUBSYSTEM|ATTR\{)[^\n]*==', re.MULTILINE)
@@ -46,7 +50,7 @@ def format_of(path: str, data: bytes) -> str:
     stem, _, extension = name.rpartition('.')
     extension = extension.lower() if stem else ''
     if extension in ('yaml', 'yml') and not name.startswith('.'):
-        return 'yaml'
+        return '' if data.startswith(_MIME) else 'yaml'
     if extension == 'conf' and folder.endswith('.d') and folder.rpartition('/')[2] not in ('sysctl.d', 'limits.d') and _UNIT.search(data[:65536]):
         return 'systemd'
     if name in _BY_NAME:
@@ -88,7 +92,7 @@ def _by_content(data: bytes, name: str) -> str:
     ):  # fmt: skip
         if pattern.search(head):
             return found
-    if re.search(rb'^\s*apiVersion:', head, re.MULTILINE) and re.search(rb'^\s*kind:', head, re.MULTILINE):
+    if not name.endswith(_LINE_FORMATS) and re.search(rb'^\s*apiVersion:', head, re.MULTILINE) and re.search(rb'^\s*kind:', head, re.MULTILINE):
         return 'yaml'
     return _database(head, name)
 

@@ -87,10 +87,10 @@ def _block_segments(raw: str, start: int, value: str) -> tuple[Segment, ...]:
         at += len(line)
         if number == 0:
             continue
-        for offset, chunk in _without_masks(body, offset):
+        for begin, chunk in _without_masks(body, offset):
             found = value.find(chunk, cursor)
             if found >= 0:
-                segments.append(Segment(found, start + offset, len(chunk)))
+                segments.append(Segment(found, start + begin, len(chunk)))
                 cursor = found + len(chunk)
     return tuple(segments) or (Segment(0, start, 0),)
 

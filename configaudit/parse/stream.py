@@ -24,6 +24,7 @@ READ_KINDS = frozenset(
 )
 """Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
 
+_NEXT_OBJECT = regex(rb'\}[ \t]*\r?\n(?=\{)')
 _KIND = regex(rb'["\']?([A-Za-z0-9]+)["\']?[ \t]*(?:#[^\n]*)?\r?(?:\n|$)')
 
 
@@ -53,6 +54,19 @@ def split(data: bytes, original: bytes | None = None) -> Iterator[Slice]:
             line += original.count(b'\n', start, at)
             start = at
         search = at + 3
+
+
+def split_json(data: bytes) -> Iterator[Slice]:
+    """The objects of a JSON file: one, or several written one after the other, which kubectl reads too.
+
+    Exact: between two values of one document stands a comma, and no JSON string holds a line end.
+    """
+    ends = [match.end() for match in _NEXT_OBJECT.finditer(data)] if b'"apiVersion"' in data else []
+    start, line = 0, 1
+    for end in (*ends, len(data)):
+        yield Slice(start, end, line)
+        line += data.count(b'\n', start, end)
+        start = end
 
 
 def _separator(data: bytes, search: int) -> int:

@@ -37,6 +37,8 @@ class Action(NamedTuple):
     """It may put keys or items into the mapping around it."""
     indent: int
     """The indentation it writes at (nindent N), or -1."""
+    column: int
+    """How many bytes stand before it on its line."""
 
 
 class Template(NamedTuple):
@@ -61,19 +63,21 @@ class Template(NamedTuple):
 
     def opens(self, start: int, end: int, column: int, key_starts: list[int]) -> bool:
         """Whether a mapping may hold keys that are not written: an include in it, or conditional keys."""
-        for at in range(bisect_left(self.actions, (start,)), len(self.actions)):
+        for at in range(bisect_left(self.actions, (self._gap(start),)), len(self.actions)):
             action = self.actions[at]
             if action.start > end:
                 break
-            if action.opens and (action.indent < 0 or action.indent == column):
+            indent = action.indent if action.indent >= 0 or action.start > start else action.column
+            if action.opens and (indent < 0 or indent == column):
                 return True
-        return any(
-            begin > start and any(begin <= key < finish for key in key_starts) for begin, finish in self.regions
-        )
+        inside = [sum(begin <= key < finish for key in key_starts) for begin, finish in self.regions]
+        return any(0 < count < len(key_starts) or (count and begin > start) for count, (begin, _) in zip(inside, self.regions, strict=True))
 
-    def conditional(self, index: int) -> bool:
-        """Whether what stands at a byte offset is inside an if, range or with."""
-        return any(begin <= index < finish for begin, finish in self.regions)
+    def _gap(self, start: int) -> int:
+        """Where the blanks before an offset begin: an include may stand before a mapping's first written key."""
+        while start > 0 and self.masked[start - 1 : start] in (b' ', b'\t', b'\r', b'\n'):
+            start -= 1
+        return start
 
     def hidden_after(self, index: int) -> bool:
         """Whether an action that produces output follows, with nothing but white space between."""
@@ -116,7 +120,7 @@ def mask(data: bytes) -> Template:
         quiet = comment or name in _OPEN_WORDS | _CLOSE_WORDS | _SILENT_WORDS or b':=' in text or text[:2] == b'{%'
         block = not alone and _BLOCK_VALUE.search(text) is not None and indent is not None
         hide = alone or block or comment or _between_lines(data, start, end)
-        actions.append(Action(start, end, text, hide, hide and not quiet, int(indent[1]) if indent else -1))
+        actions.append(Action(start, end, text, hide, hide and not quiet, int(indent[1]) if indent else -1, start - data.rfind(b'\n', 0, start) - 1))
         if alone:
             # Line ends, not spaces: a line of spaces that opens a block scalar would set the scalar's indentation.
             start = max(out.rfind(b'\n', 0, start), out.rfind(b'\r', 0, start)) + 1

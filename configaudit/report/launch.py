@@ -4,23 +4,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from configaudit.prelaunch import Answer, Launch
-from configaudit.report.document import document, findings, locator, reasons
+from configaudit.report.document import document, errors, findings, locator, reasons
 from configaudit.report.escape import json_text, visible
 from configaudit.report.markdown import _safe as markdown_text
+from configaudit.report.wording import plural
 from configaudit.result import Result
 
 FORMATS = ('text', 'markdown', 'json')
+GATES = {0: 'open', 1: 'closed', 3: 'closed, because something could not be audited', 4: 'closed, because nothing to audit was found'}
+"""What an exit status means for the launch."""
 _MARKS = {'pass': 'PASS', 'fail': 'FAIL', 'not applicable': 'n/a', 'not assessed': 'OPEN'}
 Values = dict[str, Any]
 
 
-def render(form: str, launch: Launch, result: Result) -> str:
-    """The document in a format of FORMATS."""
+def render(form: str, launch: Launch, result: Result, gate: str) -> str:
+    """The document in a format of FORMATS. `gate` is the verdict in words, as in GATES."""
     items = [_item(answer, result) for answer in launch.answers]
     beyond = findings(result._replace(findings=launch.others), locator())
     if form == 'json':
-        return json_text(_json(items, beyond, result))
-    return (_text if form == 'text' else _markdown)(items, beyond)
+        return json_text(_json(items, beyond, result, gate))
+    return (_text if form == 'text' else _markdown)(items, beyond, errors(result), gate)
 
 
 def _item(answer: Answer, result: Result) -> Values:
@@ -36,10 +39,10 @@ def _item(answer: Answer, result: Result) -> Values:
     }  # fmt: skip
 
 
-def _json(items: list[Values], beyond: list[Values], result: Result) -> Values:
+def _json(items: list[Values], beyond: list[Values], result: Result, gate: str) -> Values:
     whole = document(result)
     return {
-        'schema': 1, 'checklist': 'july', 'items': items, 'summary': _counts(items), 'other_findings': beyond,
+        'schema': 1, 'checklist': 'july', 'gate': gate, 'items': items, 'summary': _counts(items), 'other_findings': beyond,
         'errors': whole['errors'], 'skipped': whole['skipped'],
     }  # fmt: skip
 
@@ -64,7 +67,7 @@ def _severities(found: Iterable[Mapping[str, Any]]) -> str:
     counts: dict[str, int] = {}
     for item in found:
         counts[item['severity']] = counts.get(item['severity'], 0) + 1
-    return ', '.join(f'{counts[name]} {name}' for name in ('error', 'warning', 'advice') if name in counts)
+    return ', '.join(plural(counts[name], name) for name in ('error', 'warning', 'advice') if name in counts)
 
 
 def _fix(found: Mapping[str, Any]) -> str:
@@ -75,13 +78,14 @@ def _fix(found: Mapping[str, Any]) -> str:
     return f'{fix["description"]}{" (safe)" if fix["safe"] else ""}{": " + commands if commands else ""}'
 
 
-def _text(items: list[Values], beyond: list[Values]) -> str:
-    lines = ['Launch checklist (July tuning list)', _headline(items), '']
+def _text(items: list[Values], beyond: list[Values], unread: list[Values], gate: str) -> str:
+    lines = ['Launch checklist (July tuning list)', f'Gate {gate}: {_headline(items)}', '']
     for number, item in enumerate(items, 1):
         lines.append(f'{number:2}. {_MARKS[item["outcome"]]:4}  {item["title"]}')
         lines.extend(f'          {line}' for line in _details(item))
     lines += ['', f'Beyond the list: {_severities(beyond) or "nothing found"}']
     lines.extend(f'    {visible(line)}' for found in beyond if found['severity'] == 'error' for line in (f'{_at(found)}  {found["message"]} [{found["rule"]}]',))
+    lines.extend(visible(f'Not audited: {_unread(error)}') for error in unread)
     return '\n'.join(lines) + '\n'
 
 
@@ -96,26 +100,34 @@ def _details(item: Values) -> Iterator[str]:
     for entry in item['not_assessed']:
         yield visible(f'not assessed, {entry["count"]}x: {entry["reason"]}')
     for entry in item['passed']:
-        yield visible(f'{entry["rule"]} passed on {entry["components"]}')
+        yield visible(f'{entry["rule"]} passed on {plural(entry["components"], "component")}')
     if item['outcome'] in ('fail', 'not assessed'):
         yield f'expected: {item["effect"]}; side effect: {item["side_effect"]}'
         yield f'note: {item["note"]}'
 
 
-def _markdown(items: list[Values], beyond: list[Values]) -> str:
+def _unread(error: Mapping[str, Any]) -> str:
+    return f'{error["path"]}{":" + str(error["line"]) if error["line"] else ""}: {error["message"]}'
+
+
+def _markdown(items: list[Values], beyond: list[Values], unread: list[Values], gate: str) -> str:
     rows = [
         f'| {number} | {markdown_text(item["title"])} | **{item["outcome"]}** | {markdown_text(item["effect"])} | {markdown_text(item["side_effect"])} |'
         for number, item in enumerate(items, 1)
     ]
     parts = [
-        '# Launch checklist', f'{_headline(items)}.',
+        '# Launch checklist', f'**Gate {gate}**: {_headline(items)}.',
         '\n'.join(['| # | Item | Outcome | Expected effect | Side effect |', '| --- | --- | --- | --- | --- |', *rows]),
     ]  # fmt: skip
     for number, item in enumerate(items, 1):
         parts += [f'## {number}. {markdown_text(item["title"])}: {item["outcome"]}', *_sections(item)]
     parts += ['## Beyond the list', markdown_text(_severities(beyond)) or 'Nothing found.']
-    errors = [f'- {markdown_text(_at(found))} {markdown_text(found["message"])}' for found in beyond if found['severity'] == 'error']
-    return '\n\n'.join([*parts, *(['\n'.join(errors)] if errors else [])]) + '\n'
+    severe = [f'- {markdown_text(_at(found))} {markdown_text(found["message"])}' for found in beyond if found['severity'] == 'error']
+    if severe:
+        parts.append('\n'.join(severe))
+    if unread:
+        parts += ['## Not audited', '\n'.join(f'- {markdown_text(_unread(error))}' for error in unread)]
+    return '\n\n'.join(parts) + '\n'
 
 
 def _sections(item: Values) -> Iterator[str]:
@@ -126,7 +138,7 @@ def _sections(item: Values) -> Iterator[str]:
         if fix := _fix(found):
             lines.append(f'  - fix: {markdown_text(fix)}')
     lines.extend(f'- not assessed {entry["count"]} times: {markdown_text(entry["reason"])}' for entry in item['not_assessed'])
-    lines.extend(f'- {markdown_text(entry["rule"])} passed on {entry["components"]}' for entry in item['passed'])
+    lines.extend(f'- {markdown_text(entry["rule"])} passed on {plural(entry["components"], "component")}' for entry in item['passed'])
     if lines:
         yield '\n'.join(lines)
     yield f'*Note.* {markdown_text(item["note"])} ({markdown_text(item["source"])})'

@@ -82,7 +82,7 @@ def _notes(finding: Finding, item: dict[str, Any], options: Options) -> Iterator
 
 
 def _fix(fix: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    flag = '' if not fix['edits'] else ' (--fix)' if fix['safe'] else ' (--fix --unsafe-fixes)'
+    flag = '' if not fix['edits'] else ' (--fix)' if fix['safe'] else ' (--unsafe-fixes)'
     yield 'fix', fix['description'] + flag
     for command in fix['commands']:
         yield 'run', command

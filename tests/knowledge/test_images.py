@@ -134,3 +134,17 @@ def test_what_stands_beside_the_engine_is_not_the_engine(image: str) -> None:
 def test_a_registry_port_is_no_tag() -> None:
     found = identify('localhost:5000/vllm/vllm-openai')
     assert (found.repository, found.tag, found.floating) == ('localhost:5000/vllm/vllm-openai', '', True)
+
+
+@pytest.mark.parametrize(
+    ('image', 'engine'),
+    [
+        ('ghcr.io/huggingface/tgi-gaudi:2.0.1', 'tgi'),
+        ('quay.io/acme/huggingface-tgi:3.0.1', 'tgi'),
+        ('opea/llm-tgi:1.2', None),
+        ('opea/guardrails-tgi:1.2', None),
+        ('aibrix/vllm-bench:1.2', None),
+    ],
+)
+def test_a_client_of_an_engine_is_none(image: str, engine: str | None) -> None:
+    assert identify(image).engine == engine

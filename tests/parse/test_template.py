@@ -86,3 +86,25 @@ def test_a_manifest_template_that_does_not_parse_is_an_error_that_loses_nothing_
     assert [item.__class__ for item in found] == [Error, Parsed]
     assert isinstance(found[0], Error)
     assert (found[0].kind, found[0].fatal) == ('template', False)
+
+
+def test_a_name_that_says_template_excuses_the_placeholders() -> None:
+    source = f'{HEAD}data:\n  b: {{{{ x }}}}\n'
+    assert [item.__class__ for item in read('plain/gate-template.yaml', source)] == [Parsed]
+    assert [item.__class__ for item in read('plain/gate.yaml', source)] == [Error, Parsed]
+
+
+@pytest.mark.parametrize(('path', 'source'), [
+    ('releases/v1.toml', 'text = """\nkind: Pod\napiVersion: v1\n a: b: c\n"""\n'),
+    ('user-data.yaml', 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n--//\n\n---\napiVersion: v1\nkind: NodeConfig\n\n--//\nx\n'),
+])  # fmt: skip
+def test_what_only_quotes_yaml_is_not_read_as_yaml(path: str, source: str) -> None:
+    assert read(path, source) == []
+
+
+def test_json_objects_one_after_the_other_are_documents_with_their_own_lines() -> None:
+    one = '{\n  "apiVersion": "v1",\n  "kind": "ConfigMap",\n  "data": {"a": "b"}\n}\n'
+    found = read('all.json', one + one)
+    assert [item.__class__ for item in found] == [Parsed, Parsed]
+    lines = [locate(key_place(item.document, item.root, 'data')).line for item in found if isinstance(item, Parsed)]
+    assert lines == [4, 9]

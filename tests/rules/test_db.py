@@ -127,6 +127,9 @@ def test_lifetime_against_wait_timeout(run: Run, rest: str, severity: list[str])
         ('jdbc:sqlserver://db;socketTimeout=30000', False),
         ('jdbc:mysql://db/a?${EXTRA}', False),
         ('jdbc:h2:mem:a', False),
+        ('jdbc:mysql://localhost:3306/a', False),
+        ('jdbc:postgresql://127.0.0.1/a', False),
+        ('jdbc:mysql://localhost.example.com/a', True),
     ],
 )
 def test_jdbc_timeouts(run: Run, url: str, is_found: bool) -> None:

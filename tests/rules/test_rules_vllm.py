@@ -48,6 +48,25 @@ def test_memory_share_of_a_cpu_build_is_left_alone(found: Audit) -> None:
     assert found({'pod.yaml': pod('vllm/vllm-openai-cpu:v0.16.0', '', '[--model=/m/x]')}, 'vllm-memory-share-unset', 'vllm-batch-unset') == []
 
 
+@pytest.mark.parametrize('image', ['acme/vllm-neuron:1.0', '<your-vllm-neuron-image>', 'acme/vllm:0.9.1-neuronx-py311', 'acme/vllm-ascend:v0.11.0'])
+def test_images_for_other_devices_are_left_alone(found: Audit, image: str) -> None:
+    text = pod(repr(image), '[vllm, serve]', '[/m/x]')
+    assert found({'pod.yaml': text}, 'vllm-memory-share-unset', 'vllm-batch-unset') == []
+
+
+@pytest.mark.parametrize(('role', 'count'), [('kv_consumer', 0), ('kv_producer', 3), ('kv_both', 3)])
+def test_the_decoding_half_of_a_pair_computes_no_prompts(found: Audit, role: str, count: int) -> None:
+    flags = '--max-num-batched-tokens=512, --no-enable-prefix-caching, --no-enable-chunked-prefill'
+    text = pod(IMAGE, '', f"[--model=/m/x, {flags}, --kv-transfer-config, '{{\"kv_role\": \"{role}\"}}']")
+    assert len(found({'pod.yaml': text}, 'vllm-batched-tokens-low', 'vllm-prefix-caching-off', 'vllm-chunked-prefill-off')) == count
+
+
+def test_a_flag_between_two_recorded_releases_may_be_unknown(run: Run) -> None:
+    result = run({'pod.yaml': pod('vllm/vllm-openai:v0.6.2', '', '[--model=/m/x, --disable-fastapi-docs]')})
+    (finding,) = [item for item in result.findings if item.rule.id == 'vllm-flag-too-new']
+    assert (finding.severity, ' may be unknown to ' in finding.message) == ('advice', True)
+
+
 @pytest.mark.parametrize(
     ('node', 'model', 'length', 'expected'),
     [
@@ -149,6 +168,7 @@ def test_gpus_of_one_pod(found: Audit, args: str, gpus: int, ids: list[str]) -> 
         ('      volumeMounts: [{name: s, mountPath: /dev/shm}]\n  volumes: [{name: s, hostPath: {path: /dev/shm}}]\n', 0),
         ('      env: [{name: NCCL_SHM_DISABLE, value: "1"}]\n', 0),
         ('      resources: {limits: {aws.amazon.com/neuron: 2}}\n', 0),
+        ('      resources: {limits: {huawei.com/ascend-1980: 2}}\n', 0),
     ],
 )
 def test_shared_memory(found: Audit, more: str, expected: int) -> None:
@@ -160,6 +180,35 @@ def test_shared_memory(found: Audit, more: str, expected: int) -> None:
 def test_service_links(found: Audit, service: str, links: str, expected: int) -> None:
     text = f'apiVersion: v1\nkind: Service\nmetadata: {{name: {service}}}\nspec: {{selector: {{a: b}}, ports: [{{port: 80}}]}}\n'
     files = {'pod.yaml': pod(IMAGE, '', '[--model=/m/x]') + links, 'service.yaml': text}
+    assert len(found(files, 'vllm-service-link-clash')) == expected
+
+
+@pytest.mark.parametrize(
+    ('pod_path', 'service_path', 'namespace', 'expected'),
+    [
+        ('a/pod.yaml', 'a/service.yaml', '', 1),
+        ('a/overlay/pod.yaml', 'a/service.yaml', '', 1),
+        ('a/pod.yaml', 'b/service.yaml', '', 0),
+        ('a/pod.yaml', 'b/service.yaml', 'chat', 1),
+        ('a/pod.yaml', 'b/service.yaml', 'replaced-by-kustomize', 0),
+    ],
+)
+def test_a_service_of_another_application_sets_no_variables(found: Audit, pod_path: str, service_path: str, namespace: str, expected: int) -> None:
+    space = f', namespace: {namespace}' if namespace else ''
+    text = f'apiVersion: v1\nkind: Service\nmetadata: {{name: vllm{space}}}\nspec: {{selector: {{a: b}}, ports: [{{port: 80}}]}}\n'
+    engine = pod(IMAGE, '', '[--model=/m/x]').replace('{name: p}', f'{{name: p{space}}}')
+    assert len(found({pod_path: engine, service_path: text}, 'vllm-service-link-clash')) == expected
+
+
+@pytest.mark.parametrize(('affix', 'expected'), [('nameSuffix: -h100', 0), ('namePrefix: team-', 0), ('namespace: chat', 1)])
+def test_kustomize_renames_a_service(found: Audit, affix: str, expected: int) -> None:
+    text = 'apiVersion: v1\nkind: Service\nmetadata: {name: vllm}\nspec: {selector: {a: b}, ports: [{port: 80}]}\n'
+    files = {
+        'base/pod.yaml': pod(IMAGE, '', '[--model=/m/x]'),
+        'base/service.yaml': text,
+        'base/kustomization.yaml': 'resources: [pod.yaml, service.yaml]\n',
+        'h100/kustomization.yaml': f'resources: [../base]\n{affix}\n',
+    }
     assert len(found(files, 'vllm-service-link-clash')) == expected
 
 

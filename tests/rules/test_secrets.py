@@ -37,6 +37,7 @@ POD = 'apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n 
         ('SASL_PASSWORD_LOCATION', 'conf/sasl1.password', []),
         ('MAX_NUM_BATCHED_TOKENS', '"8192"', []),
         ('PUBLIC_URL', 'https://models.example.com/', []),
+        ('ETCD_AUTH_TOKEN', 'simple', []),
     ],
 )
 def test_value(run: Callable[..., Result], name: str, value: str, expected: list[str]) -> None:
@@ -70,3 +71,16 @@ SECRET = 'apiVersion: v1\nkind: Secret\nmetadata: {{name: hub}}\n{field}:\n  tok
 def test_a_token_in_a_manifest(run: Callable[..., Result], field: str, value: str, count: int) -> None:
     result = run({'templates/s.yaml': SECRET.format(field=field, value=value)})
     assert len([item for item in result.findings if item.rule.id == 'secret-in-manifest']) == count
+
+
+@pytest.mark.parametrize(('body', 'count'), [('...', 0), ('MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj' * 2, 1)])
+def test_a_private_key_of_the_documentation_has_no_key_in_it(run: Callable[..., Result], body: str, count: int) -> None:
+    key = f'-----BEGIN PRIVATE KEY-----\\n{body}\\n-----END PRIVATE KEY-----\\n'
+    result = run({'s.yaml': SECRET.format(field='stringData', value=f'"{key}"')})
+    assert len([item for item in result.findings if item.rule.id == 'secret-in-manifest']) == count
+
+
+@pytest.mark.parametrize(('value', 'severity'), [('${PW:-postgres}', 'advice'), ('${PW-postgres}', 'advice'), ('${PW:-q7Kd92mXw41Lz}', 'error'), ('postgres', 'warning')])
+def test_the_fallback_of_a_variable_may_be_replaced_from_outside(run: Callable[..., Result], value: str, severity: str) -> None:
+    result = run({'compose.yaml': f'services:\n  db:\n    image: postgres:17\n    environment: {{POSTGRES_PASSWORD: "{value}"}}\n'})
+    assert [item.severity for item in result.findings if item.rule.id == 'secret-inline'] == [severity]

@@ -128,7 +128,7 @@ def _word(word: Word, pieces: list[Piece]) -> Word:
     reason = next((piece.reason for piece in pieces if piece.reason), '')
     tail = None
     equals = value.find('=') + 1
-    if value.startswith('-') and 0 < equals < len(value):
+    if 0 < equals < len(value) and (value.startswith('-') or value[: equals - 1].isidentifier()):
         tail = _word(word, list(_cut(pieces, [(equals, len(value))])))
     adjacent = all(a.end == b.start for a, b in pairwise(pieces)) and all(
         piece.end - piece.start == len(piece.value) for piece in pieces

@@ -16,10 +16,7 @@ _MODELS = ('model', 'huggingface', 'triton', 'pytorch', 'tensorflow', 'onnx', 's
 _VLLM_FORMATS = frozenset(('huggingface', 'vllm'))
 """Model formats whose runtimes pass their arguments on to vLLM."""
 _SERVER_OPTIONS = frozenset(
-    '''--model-name --model-dir --model-id --model-revision --tokenizer-revision --backend --task --max-length --disable-lower-case
-    --disable-special-tokens --return-token-type-ids --return-probabilities --return-raw-logits --predictor-host --http-port
-    --grpc-port --enable-grpc --workers --max-threads --max-asyncio-workers --enable-docs-url --enable-latency-logging
-    --configure-logging --log-config-file --access-log-format'''.split()
+    ['--model-name', '--model-dir', '--model-id', '--model-revision', '--tokenizer-revision', '--backend', '--task', '--max-length', '--disable-lower-case', '--disable-special-tokens', '--return-token-type-ids', '--return-probabilities', '--return-raw-logits', '--predictor-host', '--http-port', '--grpc-port', '--enable-grpc', '--workers', '--max-threads', '--max-asyncio-workers', '--enable-docs-url', '--enable-latency-logging', '--configure-logging', '--log-config-file', '--access-log-format']
 )
 """Options of KServe's Hugging Face server itself (python/huggingfaceserver/__main__.py, kserve/model_server.py)."""
 

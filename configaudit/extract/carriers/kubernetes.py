@@ -75,8 +75,7 @@ def _search(node: Map, owner: Owner, path: Path, depth: int) -> Iterator[tuple[O
             if _is_pod_spec(value):
                 template = node if key == 'spec' else value
                 yield owner._replace(part='.'.join(path if key == 'spec' else (*path, key))), template, value
-            else:
-                yield from _search(value, owner, (*path, key), depth - 1)
+            yield from _search(value, owner, (*path, key), depth - 1)
         elif isinstance(value, Seq) and depth and key not in ('containers', 'initContainers'):
             for number, item in enumerate(value[:200]):
                 if isinstance(item, Map):

@@ -13,8 +13,9 @@ from configaudit.model import Component, Setting, Slot
 from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
 
-_GPU = ('nvidia.com/gpu', 'amd.com/gpu', 'gpu.intel.com/xe', 'gpu.intel.com/i915', 'habana.ai/gaudi', 'google.com/tpu',
-        'aws.amazon.com/neuron', 'huawei.com/Ascend910', 'nvidia.com/mig-', 'nvidia.com/gpu.shared', 'cambricon.com/')  # fmt: skip
+_GPU = ('nvidia.com/gpu', 'amd.com/gpu', 'gpu.intel.com/xe', 'gpu.intel.com/i915')
+_GPU_KINDS = ('nvidia.com/mig-', 'nvidia.com/gpu.', 'habana.ai/gaudi', 'google.com/tpu', 'aws.amazon.com/neuron', 'huawei.com/', 'cambricon.com/')
+"""Beginnings of names that count devices; nvidia.com/gpumem and gpucores count parts of one."""
 
 
 class Owner(NamedTuple):
@@ -171,7 +172,7 @@ def _gpus(document: Document, item: Map, settings: dict[str, Setting]) -> None:
     for side, name in (('limits', 'gpu_limit'), ('requests', 'gpu_request')):
         held: Map | dict[str, Any] = mapping(item, 'resources', side) or {}
         for key, node in held.items():
-            if key.strip().startswith(_GPU) and isinstance(node, Scalar):
+            if (key.strip() in _GPU or key.strip().startswith(_GPU_KINDS)) and isinstance(node, Scalar):
                 count = units.integer(plain(node))
                 reason = '' if count is not None else 'filled by a template'
                 place = place_of(document, node)

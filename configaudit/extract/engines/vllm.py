@@ -53,15 +53,16 @@ def _command(invocation: Invocation, at: int) -> Launch | None:
 
 def _own_entry_point(invocation: Invocation) -> Launch | None:
     image, arguments = image_of(invocation), invocation.arguments
-    hidden = image is not None and HOLE in image.repository and any(canonical(word.value).startswith(_OWN_FLAGS) for word in arguments)
-    if image is None or (image.engine != 'vllm' and not hidden):
+    unseen = HOLE in image.repository if image is not None else bool(invocation.process.partial)
+    hidden = unseen and any(canonical(word.value).startswith(_OWN_FLAGS) for word in arguments)
+    if (image is None and not hidden) or (image is not None and image.engine != 'vllm' and not hidden):
         return None
     if not arguments:
         return None  # an operator or a base supplies the command: the server would not start a model of anybody's choice
     first = arguments[0].value
     if os.path.basename(first) == 'vllm' and len(arguments) > 1 and arguments[1].value == 'serve':
         return launch_of(arguments[0].place, arguments[2:], 'serve')
-    if not hidden and not _serves(image.repository):
+    if image is not None and not hidden and not _serves(image.repository):
         return None
     if first == 'serve':
         return launch_of(arguments[0].place, arguments[1:], 'serve')

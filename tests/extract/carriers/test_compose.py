@@ -189,3 +189,12 @@ def test_a_service_that_only_names_an_image_to_build_is_no_server(run: Run) -> N
     found = {(item.rule.id, item.component.name) for item in result.findings if item.rule.id.startswith('compose-')}
     assert ('compose-restart-unset', 'b') in found
     assert not {name for name in found if name[1] == 'a'}
+
+
+@pytest.mark.parametrize('form', ['    environment: ["DB_PASSWORD=${PW}"]\n', '    environment: {DB_PASSWORD: "${PW}"}\n'])
+def test_a_variable_of_the_env_file_stands_there_and_not_in_the_compose_file(run: Run, form: str) -> None:
+    files = {'compose.yaml': f'services:\n  a:\n    image: postgres:17\n{form}', '.env': '\nPW=changeit1\n'}
+    result = run(files)
+    word = services(result)['a']['env'].value['DB_PASSWORD'].value
+    assert (word.value, locate(word.place).path.rpartition('/')[2], locate(word.place).line) == ('changeit1', '.env', 2)
+    assert not [item for item in result.findings if item.rule.id == 'secret-inline']

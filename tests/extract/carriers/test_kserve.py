@@ -25,9 +25,9 @@ MODEL = """\
 @pytest.mark.parametrize(
     ('text', 'version', 'line', 'column'),
     [
-        (f'{MODEL}      args: [--model_name, chat, --max-num-seqs=512]\n', None, 9, 48),
+        (f'{MODEL}      args: [--model_name, chat, --max-num-seqs=512]\n', None, 9, 49),
         (f'{MODEL}      args: [--max_num_seqs=512]\n', None, 9, 29),
-        (f'{MODEL}      image: vllm/vllm-openai:v0.10.2\n      args: ["--max-num-seqs", "512"]\n', '0.10.2', 10, 32),
+        (f'{MODEL}      image: vllm/vllm-openai:v0.10.2\n      args: ["--max-num-seqs", "512"]\n', '0.10.2', 10, 33),
         ('    huggingface:\n      args: [--max-num-seqs=512]\n', None, 7, 29),
     ],
 )

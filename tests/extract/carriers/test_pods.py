@@ -74,3 +74,10 @@ def test_words_and_imports() -> None:
     assert [word.value for word in engine['words'].value] == ['vllm', 'serve', '/models/chat-8b']
     assert [item.name for item in engine['imported'].value] == ['shared']
     assert list(engine['env'].value) == ['TOKEN']
+
+
+def test_what_counts_as_a_gpu() -> None:
+    """Memory and cores of a shared GPU are no devices."""
+    limits = b'resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 20000, nvidia.com/gpucores: 50}}'
+    engine = containers(POD.replace(b'command: [vllm, serve]', limits))['engine']
+    assert (engine['gpu_limit'].value, engine['gpu_resource'].value) == (1, 'nvidia.com/gpu')
