@@ -119,7 +119,8 @@ def _to_file(document: Document, edit: Edit) -> FileEdit:
         if not inner.segments:
             raise CannotEdit('the text is not written as it reads')
         start, end = inner.out(place.start), inner.out(place.end)
-        if outer.text[start:end] != inner.text[place.start : place.end]:
+        written, meant = outer.text[start:end], inner.text[place.start : place.end]
+        if written != meant and (text or written.split() != meant.split()):
             raise CannotEdit('the text is written with escapes or folded')
         text = _as_written(text, place, start)
         place = Place(outer, start, end)

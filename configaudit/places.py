@@ -6,6 +6,7 @@ derived when a report or an edit needs them, from the original bytes.
 
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 
@@ -85,7 +86,7 @@ class Document:
     @property
     def text(self) -> str:
         """The parsed text; a byte order mark is not part of it."""
-        return self.parsed[self.bom :].decode('utf-8', 'replace')
+        return _text(self)
 
     def byte_of(self, index: int) -> int:
         """Byte offset in the file of a code-point offset in the parsed text."""
@@ -98,6 +99,12 @@ class Document:
         at = max(bisect_right(self.segments, index, key=lambda segment: segment.inner) - 1, 0)
         segment = self.segments[at]
         return segment.outer + min(index - segment.inner, segment.length)
+
+
+@lru_cache(maxsize=8)
+def _text(document: Document) -> str:
+    """Many questions in a row are about one document: it is decoded once for them."""
+    return document.parsed[document.bom :].decode('utf-8', 'replace')
 
 
 class Place(NamedTuple):

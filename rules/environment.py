@@ -12,7 +12,7 @@ _DOC = 'Kubernetes API reference, EnvVar.value'
 _WHOLE = regex(r'\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))')
 _IN_PATH = regex(r'(?:^|:)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[:/]|$)')
 _SUBSTITUTED = regex(
-    r'^[ \t-]*["\']?(?:name|namespace|image|host|hosts|key|claimName|replicas|storageClassName|secretName|hostname|cluster|region|size|app)["\']?:[ \t]*[^\n#$]*\$\{?[A-Za-z_]',
+    r'^[ \t-]*["\']?(?:name|namespace|image|host|hosts|key|replicas|hostname|cluster|region|size|app|bucket|volumeHandle|\w+Name)["\']?:[ \t]*[^\n#$]*\$\{?[A-Za-z_]',
     re.MULTILINE,
 )
 """A document that writes variables where Kubernetes never expands any: a program fills it in before it is applied."""

@@ -10,7 +10,7 @@ from configaudit.patterns import regex
 
 from .ports import texts
 from .probes import arithmetic, budget, deadline_after
-from .serving import AS_WRITTEN, is_gateway, serving_engine
+from .serving import AS_WRITTEN, idles, is_gateway, serving_engine
 
 _DEPLOYMENT = 'Kubernetes documentation, concepts/workloads/controllers/deployment'
 _LIFECYCLE = 'Kubernetes documentation, concepts/workloads/pods/pod-lifecycle, termination of pods'
@@ -37,7 +37,8 @@ def counted(number: int, noun: str) -> str:
 def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
     """The rollout starts a new GPU pod before it stops an old one, and hangs where all GPUs are in use.
 
-    maxSurge is rounded up and maxUnavailable down: the default 25 % of each is 1 and 0 up to three replicas. A ReadWriteOnce volume
+    One new pod must find its GPUs before the first old one goes. maxSurge is rounded up and maxUnavailable down: the default 25 % of each
+    is 1 and 0 up to three replicas. A ReadWriteOnce volume
     holds the new pod back in the same way.
 
     When it is wrong: the cluster always has that many GPUs free, or adds nodes in time.
@@ -45,6 +46,8 @@ def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
     held = [pod['gpus'] for pod in workload.peers('pod') if pod['gpus'].is_set]
     if workload['object_kind'].value != 'Deployment' or not held:
         raise NotApplicable('it rolls no pods with GPUs')
+    if all(idles(container) for pod in workload.peers('pod') for container in pod.peers('container')):
+        raise NotApplicable('its pods only wait for somebody to open a shell')
     gpus, replicas = sum(gpu.value for gpu in held), int(workload['replicas'].value)
     if workload['strategy'].value != 'RollingUpdate' or not gpus or not replicas:
         return
@@ -56,7 +59,7 @@ def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
     message = 'the rollout starts {more} before it stops one of {replicas}: maxUnavailable {zero} 0, so it hangs unless {spare} more can be had'
     see = [('the strategy belongs here', workload.place)] if at.name == 'replicas' else []
     see += [('its volume', pod['rwo_claims'].place) for pod in workload.peers('pod') if pod['rwo_claims'].is_set]
-    yield Problem(at, message, more=counted(more, 'pod'), replicas=replicas, zero=f'{unavailable.value} rounds to' if isinstance(unavailable.value, str) else 'is', spare=counted(more * gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
+    yield Problem(at, message, more=counted(more, 'pod'), replicas=replicas, zero=f'{unavailable.value} rounds to' if isinstance(unavailable.value, str) else 'is', spare=counted(gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
 
 
 def _without_surge(surge: Setting, unavailable: Setting) -> Fix:

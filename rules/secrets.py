@@ -28,6 +28,7 @@ _TOKEN = regex(
 )
 _LONGEST = 4096
 _URL_PASSWORD = regex(r'://[^\s/:@]*:([^\s@]+)@')
+_PAIR_PASSWORD = regex(r'(?:\A|[;\s?&])(?:password|pwd)\s*=\s*([^;\s&]+)', re.IGNORECASE)
 _DEFAULT_OF = regex(r'\$\{\w+:?-\Z')
 _OBJECT_NAME = regex(r'[a-z]+([-.][a-z0-9]+)+')
 _OPTIONS = ('--api-key', '--hf-token', '--hf-overrides-token')
@@ -40,7 +41,7 @@ def kind_of(name: str, value: str) -> str:
     shaped = bool(_MAY_BE_SHAPED.search(value)) and redact(value) != value
     if not shaped and (not is_secret_name(name) or not _STRONG.search(name) or _ABOUT.search(name) or _NO_SECRET.fullmatch(value)):
         return ''
-    inner = _URL_PASSWORD.search(value)
+    inner = _URL_PASSWORD.search(value) or _PAIR_PASSWORD.search(value)
     if not shaped and _OBJECT_NAME.fullmatch(value) and name.lower().rstrip('s').endswith(('secret', 'secret_id', 'credential', 'key')):
         return ''
     secret = inner[1] if inner else value
@@ -64,7 +65,7 @@ def secret_inline(holder: Component) -> Iterator[Problem]:
     not have to.
     """
     for name, value in _values(holder):
-        found = kind_of(name, value.value)
+        found = kind_of(name, _as_written(value))
         if not found or value.place.document.path != holder.place.document.path:
             continue
         setting = Setting(name if name.startswith('--') else f'env {name}', value.value, value.place, secret=True)
@@ -75,6 +76,15 @@ def secret_inline(holder: Component) -> Iterator[Problem]:
             yield Problem(setting, '{name} holds a credential as it is: take it from a Secret or the environment, and replace it', name=name)
         else:
             yield Problem(setting, '{name} holds a credential or its placeholder as it is: take it from a Secret or the environment', name=name, severity='warning')
+
+
+def _as_written(value: Any) -> str:
+    """The value with its variables as they stand in the file: what they bring comes from elsewhere."""
+    place = value.place.outermost()
+    if b'${' not in place.document.parsed:
+        return str(value.value)
+    written = place.text
+    return str(written if '${' in written and '${' not in value.value else value.value)
 
 
 def _is_fallback(value: Any) -> bool:

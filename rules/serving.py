@@ -20,7 +20,10 @@ _GATEWAYS = regex(
 )
 """Images of programs that pass requests on to inference servers."""
 _UPSTREAM = ('vllm/vllm-openai', 'lmsysorg/sglang', 'huggingface/text-generation-inference')
-_IDLE = regex(r'(?:^|[\s;&/])(?:sleep\s+(?:infinity|inf|\d{4,}|\d+[dh])|tail\s+-f\s+/dev/null)\s*$')
+_IDLE = regex(
+    r'(?:^|[\s;&/])(?:sleep\s+(?:infinity|inf|\d{4,}|\d+[dh])|tail\s+-f\s+/dev/null|nvidia-smi'
+    r'|while\s+(?:true|:)\s*;\s*do\s+sleep\s+\S+?\s*;\s*done\s*;?)\s*$'
+)
 _CACHE_VARIABLES = ('HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE', 'HF_HOME')
 _CACHE_OPTIONS = ('--download-dir', '--huggingface-hub-cache')
 _NOT_STORAGE = ('configMap', 'secret', 'downwardAPI', 'projected')
@@ -46,7 +49,7 @@ def runs_for_long(container: Component) -> None:
 
 
 def idles(container: Component) -> bool:
-    """Whether the container only waits for somebody to open a shell in it: `sleep infinity`, `tail -f /dev/null`."""
+    """Whether the container only waits for somebody to open a shell in it (`sleep infinity`), or just shows its GPUs."""
     return _IDLE.search(' '.join(str(word.value) for word in container['words'].value)) is not None
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.knowledge.models import lookup
+from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 
 LOOPBACK = ('127.0.0.1', 'localhost', '::1')
 
@@ -30,6 +31,8 @@ def metrics_off(engine: Component) -> Iterator[Problem]:
     metrics, rank = engine['enable_metrics'], engine['node_rank']
     if rank.is_set and (not rank.is_known or rank.value != 0):
         return
+    if engine['command'].value == 'serve' and not metrics.is_set and lookup(str(engine['model'].known_value or '')) is None:
+        raise Unknown('`sglang serve` also starts the diffusion server, which has no such flag: the model tells which')
     if not metrics.value:
         yield Problem(metrics, '--enable-metrics is not given: /metrics has no queue depth or cache usage', fix=metrics.set(True))
 

@@ -1,11 +1,15 @@
 """Writes what the docs take from the code: rule pages, the rule table, the configuration reference, the JSON Schema, examples.
 
+The README's sample of the output and its count of rules are taken from the code too.
+
     python tools/generate_docs.py            write
     python tools/generate_docs.py --check    exit 1 when something is out of date
 """
 
 import difflib
 import json
+import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +17,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from configaudit.command.rules import markdown as rule_table  # noqa: E402 - the checkout, not an installed copy
+from configaudit.audit import audit  # noqa: E402 - the checkout, not an installed copy
+from configaudit.command.rules import markdown as rule_table  # noqa: E402
+from configaudit.config import Config  # noqa: E402
 from configaudit.config_schema import ROOT as KEYS  # noqa: E402
 from configaudit.config_schema import Key, Shape, json_schema  # noqa: E402
 from configaudit.explain import markdown, page  # noqa: E402
 from configaudit.registry import load  # noqa: E402
+from configaudit.report import render  # noqa: E402
 from configaudit.suppression_rules import RULES  # noqa: E402
 
 DIFF_LINES = 40
@@ -61,6 +68,33 @@ def outputs() -> Iterator[tuple[str, str]]:
     yield 'docs/rules/README.md', f'# Rules\n\n{rule_table(list(rules))}\n## About suppressions\n\n{rule_table(list(RULES))}'
     yield 'docs/configaudit.schema.json', json.dumps(json_schema(), indent=2) + '\n'
     yield 'docs/configuration.md', (ROOT / 'tools' / 'configuration.md').read_text('utf-8').replace('<!-- keys -->', reference())
+    yield 'README.md', readme(len(rules))
+
+
+def readme(count: int) -> str:
+    """The README with the findings of its sample as they are printed today, and the count of rules."""
+    printed = {_rule(block): block for block in sample().split('\n\n')}
+    text = (ROOT / 'README.md').read_text('utf-8')
+    text = re.sub(r'the \d+ rules', f'the {count} rules', text)
+    before, shown, after = re.split(r'(?<=```text\n)(.*?)(?=\n```)', text, maxsplit=1, flags=re.DOTALL)
+    blocks = [block if block == '...' else printed.get(_rule(block), '') for block in shown.split('\n\n')]
+    return before + '\n\n'.join(filter(None, blocks)) + after
+
+
+def _rule(block: str) -> str:
+    """The rule that a finding of the text report names; '' for what stands at its end."""
+    match = re.match(r'\w+\[([\w-]+)\]', block)
+    return match[1] if match else ''
+
+
+def sample() -> str:
+    """The report on the shipped example, as `configaudit check examples` prints it."""
+    here = os.getcwd()
+    os.chdir(ROOT)
+    try:
+        return render('text', audit(['examples'], Config())).rstrip('\n')
+    finally:
+        os.chdir(here)
 
 
 def reference() -> str:

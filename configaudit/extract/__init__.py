@@ -87,6 +87,7 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
     """Stage two: engines and services of every process, now that every ConfigMap and env file is known."""
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
+    stores.count(processes)
     for process in processes:
         haystack = _haystack(process)
         engines = [name for name, markers in ENGINES.items() if any(marker in haystack for marker in markers)]

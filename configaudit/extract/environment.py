@@ -22,6 +22,7 @@ class Stores:
         self._by_name: dict[tuple[str, str], list[Data]] = {}
         for item in data:
             self._by_name.setdefault((item.kind, item.name), []).append(item)
+        self._users: dict[tuple[int, str], set[str]] = {}
         self.has_modules = any(kind == 'go.mod' for kind, _ in self._by_name)
         """Whether a go.mod was read: any process may be built from it."""
 
@@ -35,6 +36,24 @@ class Stores:
     def every(self, kind: str, name: str) -> tuple[Data, ...]:
         """All stores of that name, in the order they were read: drop-ins of one unit."""
         return tuple(self._by_name.get((kind, name), ()))
+
+    def count(self, processes: Iterable[Process]) -> None:
+        """Note who takes which value, so that none is changed under somebody else's feet."""
+        for process in processes:
+            references = [variable.value for variable in process.environment if isinstance(variable.value, Reference)]
+            asked = [(item.kind, item.name, '') for item in process.imported] + [(item.kind, item.name, item.key) for item in references]
+            for kind, name, key in asked:
+                data = self.find(kind, process.component.scope, name)
+                if data is not None:
+                    self._users.setdefault((id(data), key), set()).add(process.component.identity)
+
+    def given(self, data: Data, key: str) -> Word | None:
+        """A value of a store; no fix may write there when several take it."""
+        word = data.values.get(key)
+        users = self._users.get((id(data), ''), set()) | self._users.get((id(data), key), set())
+        if word is None or len(users) < 2 or word.locked:
+            return word
+        return word._replace(locked=f'several take it from {data.kind} {data.name}: {", ".join(sorted(users)[:3])}')
 
 
 def environment_of(process: Process, stores: Stores) -> dict[str, Word]:
@@ -56,7 +75,7 @@ def _imported(imported: Imported, scope: str, stores: Stores) -> dict[str, Word]
     data = stores.find(imported.kind, scope, imported.name)
     if data is None:
         return {}
-    return {imported.prefix + key: word for key, word in data.values.items()}
+    return {imported.prefix + key: word for key in data.values if (word := stores.given(data, key)) is not None}
 
 
 def unseen_imports(process: Process, stores: Stores) -> str:
@@ -73,7 +92,7 @@ def unseen_imports(process: Process, stores: Stores) -> str:
 def _referenced(reference: Reference, scope: str, stores: Stores) -> Word:
     if reference.kind in ('ConfigMap', 'Secret'):
         data = stores.find(reference.kind, scope, reference.name)
-        word = data.values.get(reference.key) if data else None
+        word = stores.given(data, reference.key) if data else None
         if word is not None and reference.kind == 'ConfigMap':
             return word._replace(use=reference.place)
         where = f'{reference.kind} {reference.name}'

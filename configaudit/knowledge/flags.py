@@ -5,7 +5,7 @@ The data is `engines/*.json`, written by tools/compact_flags.py; how a version b
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from os.path import dirname, join
 from typing import Any, NamedTuple
@@ -81,6 +81,8 @@ class Catalogue:
         self._metrics: Mapping[str, Mapping[str, list[list[str]]]] = data.get('metrics', {})
         self._replaced = replacements
         self._tables: dict[int | None, dict[str, list[Meaning]]] = {}
+        self.find: Callable[[str, Version | None], Lookup] = cache(self._find)
+        self.status: Callable[[str, Version | None], Status] = cache(self._status)
 
     def position(self, version: Version) -> Position:
         """How a version is read."""
@@ -128,7 +130,7 @@ class Catalogue:
             return [], True, 'ambiguous: could be ' + ', '.join(sorted(starts))
         return [], False, 'no such flag'
 
-    def find(self, option: str, version: Version | None) -> Lookup:
+    def _find(self, option: str, version: Version | None) -> Lookup:
         """The flag an option stands for, by the rules of the engine's own parser; `_` and `-` are equal here."""
         place = self.position(version) if version else None
         found, abbreviated, reason = self._match(option, place.read_as if place else None)
@@ -164,7 +166,7 @@ class Catalogue:
         spans = self.history(option)
         return parse(spans[-1].last) if spans else None
 
-    def status(self, option: str, version: Version | None) -> Status:
+    def _status(self, option: str, version: Version | None) -> Status:
         """Whether a version has a flag, and if not, since or until when.
 
         A removed flag that the parser now takes for the start of another one is removed; `reason` names the other one.

@@ -160,7 +160,8 @@ def _error(document: Document, problem: Any, original: bytes) -> Error:
 
 def is_kubernetes_text(data: bytes) -> bool:
     """Whether bytes that may not parse are meant as a Kubernetes object or a compose file."""
-    return (b'apiVersion:' in data and b'kind:' in data) or b'\nservices:' in data or data.startswith(b'services:')
+    manifest = (b'apiVersion:' in data and b'kind:' in data) or (b'"apiVersion"' in data and b'"kind"' in data)
+    return manifest or b'\nservices:' in data or data.startswith(b'services:')
 
 
 _MARKERS = (

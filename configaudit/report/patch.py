@@ -71,5 +71,6 @@ def _diff(path: str, before: list[str], after: list[str]) -> Iterator[str]:
     from difflib import unified_diff
 
     name = visible(path.removeprefix('/'))
+    name += '\t' if ' ' in name else ''  # patch takes a bare name to end at its first space
     for line in unified_diff(before, after, f'a/{name}', f'b/{name}'):
         yield line if line.endswith('\n') else line + '\n\\ No newline at end of file\n'

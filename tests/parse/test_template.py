@@ -108,3 +108,9 @@ def test_json_objects_one_after_the_other_are_documents_with_their_own_lines() -
     assert [item.__class__ for item in found] == [Parsed, Parsed]
     lines = [locate(key_place(item.document, item.root, 'data')).line for item in found if isinstance(item, Parsed)]
     assert lines == [4, 9]
+
+
+@pytest.mark.parametrize(('source', 'fatal'), [('{"apiVersion": "v1", "kind": "Pod", }}', True), ('{"image:": [}', False)])
+def test_a_broken_json_manifest_is_a_loss(source: str, fatal: bool) -> None:
+    found = read('pod.json', source)
+    assert [item.fatal for item in found if isinstance(item, Error)] == [fatal]

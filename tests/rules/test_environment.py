@@ -26,9 +26,13 @@ def test_shell_syntax(found: Audit, name: str, value: str, count: int) -> None:
     assert len(found({'d.yaml': deployment(container(**env((name, value))))}, 'env-shell-syntax')) == count
 
 
-def test_a_file_that_envsubst_fills_in(found: Audit) -> None:
-    text = deployment(container(**env(('HF_TOKEN', '${HF_TOKEN}')))).replace('name: chat', 'name: ${NAME}', 1)
-    assert found({'d.yaml': text}, 'env-shell-syntax') == []
+@pytest.mark.parametrize(
+    ('attributes', 'name', 'count'), [({'mountOptions': 'ro'}, 'chat', 1), ({'mountOptions': 'ro'}, '${NAME}', 0), ({'bucketName': '${BUCKET}'}, 'chat', 0)]
+)
+def test_a_file_that_envsubst_fills_in(found: Audit, attributes: dict[str, str], name: str, count: int) -> None:
+    volume = {'name': 'weights', 'csi': {'driver': 'gcsfuse.csi.storage.gke.io', 'volumeAttributes': attributes}}
+    text = deployment(container(**env(('HF_TOKEN', '${HF_TOKEN}'))), pod={'volumes': [volume]}).replace('name: chat', f'name: {name}', 1)
+    assert len(found({'d.yaml': text}, 'env-shell-syntax')) == count
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,8 @@ def test_a_templated_image_keeps_what_is_known(found: Audit, image: str, count: 
     ('more', 'count'),
     [
         ({}, 1), ({'command': ['sleep', 'infinity']}, 0), ({'command': ['/bin/sh', '-c'], 'args': ['nvidia-smi; tail -f /dev/null']}, 0),
-        ({'command': ['sh', '-c', 'sleep 20; ./serve']}, 1),
+        ({'command': ['sh', '-c', 'sleep 20; ./serve']}, 1), ({'command': ['bash', '-c', '--'], 'args': ['while true; do sleep 30; done;']}, 0),
+        ({'command': ['sh', '-c', 'while true; do ./work; done']}, 1), ({'command': ['nvidia-smi']}, 0),
     ],
 )  # fmt: skip
 def test_a_pod_that_waits_for_a_shell_is_not_starved(found: Audit, more: dict[str, Any], count: int) -> None:

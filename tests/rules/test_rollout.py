@@ -22,13 +22,18 @@ def messages(result: Result, rule: str) -> list[str]:
     [
         (1, None, '2 GPUs'), (3, None, '2 GPUs'), (4, None, ''), (8, None, ''), (0, None, ''),
         (5, {'type': 'Recreate'}, ''), (2, {'rollingUpdate': {'maxSurge': 0, 'maxUnavailable': 1}}, ''),
-        (4, {'rollingUpdate': {'maxSurge': '50%', 'maxUnavailable': 0}}, '4 GPUs'), (3, {'rollingUpdate': {'maxUnavailable': '34%'}}, ''),
+        (4, {'rollingUpdate': {'maxSurge': '50%', 'maxUnavailable': 0}}, 'unless 2 GPUs'), (3, {'rollingUpdate': {'maxUnavailable': '34%'}}, ''),
     ],
 )  # fmt: skip
 def test_spare_gpus(run: Run, replicas: int, strategy: dict[str, Any] | None, spare: str) -> None:
     spec = {'replicas': replicas, **({'strategy': strategy} if strategy else {})}
     found = messages(run({'d.yaml': deployment(container(**GPU), spec=spec)}), 'gpu-rollout-needs-spare-gpus')
     assert [spare in message for message in found] == ([True] if spare else [])
+
+
+def test_pods_that_wait_for_a_shell_may_hang(run: Run) -> None:
+    text = deployment(container(**{**GPU, 'image': 'cuda:12', 'args': None, 'command': ['sleep', 'infinity']}))
+    assert messages(run({'d.yaml': text}), 'gpu-rollout-needs-spare-gpus') == []
 
 
 @pytest.mark.parametrize('kind', ['StatefulSet', 'DaemonSet', 'LeaderWorkerSet', 'Rollout'])

@@ -84,3 +84,16 @@ def test_a_private_key_of_the_documentation_has_no_key_in_it(run: Callable[..., 
 def test_the_fallback_of_a_variable_may_be_replaced_from_outside(run: Callable[..., Result], value: str, severity: str) -> None:
     result = run({'compose.yaml': f'services:\n  db:\n    image: postgres:17\n    environment: {{POSTGRES_PASSWORD: "{value}"}}\n'})
     assert [item.severity for item in result.findings if item.rule.id == 'secret-inline'] == [severity]
+
+
+@pytest.mark.parametrize(
+    ('value', 'expected'),
+    [
+        ('Host=db;Username=app;Password=${PW};Database=a', []), ('postgres://app:${PW}@db/a', []), ('postgres://app:${PW:-postgres}@db/a', []),
+        ('Host=db;Username=app;Password=q7Kd92mXw41Lz;Database=${NAME}', ['error']), ('postgres://app:q7Kd92mXw41Lz@db/${NAME}', ['error']),
+    ],
+)  # fmt: skip
+def test_a_password_that_a_variable_brings_is_not_in_the_file(run: Callable[..., Result], value: str, expected: list[str]) -> None:
+    text = f'services:\n  a:\n    image: app:1.2.3\n    environment: ["DB_CONNECTION_STRING={value}"]\n'
+    result = run({'compose.yaml': text, '.env': 'PW=yT5kWm2Qz8\nNAME=shop\n'})
+    assert [item.severity for item in result.findings if item.rule.id == 'secret-inline'] == expected

@@ -55,7 +55,7 @@ def _own_entry_point(invocation: Invocation) -> Launch | None:
     image, arguments = image_of(invocation), invocation.arguments
     unseen = HOLE in image.repository if image is not None else bool(invocation.process.partial)
     hidden = unseen and any(canonical(word.value).startswith(_OWN_FLAGS) for word in arguments)
-    if (image is None and not hidden) or (image is not None and image.engine != 'vllm' and not hidden):
+    if not hidden and (image is None or image.engine != 'vllm'):
         return None
     if not arguments:
         return None  # an operator or a base supplies the command: the server would not start a model of anybody's choice

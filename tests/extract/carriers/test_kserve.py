@@ -55,8 +55,3 @@ def test_a_worker_and_a_transformer_are_pods_of_their_own(run: Run) -> None:
         'InferenceService/chat/spec.predictor.workerSpec/containers/worker',
         'InferenceService/chat/spec.transformer/containers/t',
     ]
-
-
-def test_another_format_is_no_vllm(run: Run) -> None:
-    result = run({'a.yaml': f'{HEAD}    model:\n      modelFormat: {{name: sklearn}}\n      args: [--max-num-seqs=512]\n'})
-    assert not [component for component in result.components if component.kind.name == 'vllm']

@@ -1,0 +1,107 @@
+"""What holds for every fix of every rule, over all fixtures and examples."""
+
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from configaudit import cli, testkit
+from configaudit.audit import audit
+from configaudit.config import Config
+from configaudit.findings import Finding
+from configaudit.fix import FileEdit, Refusal, edits_of, splice
+from configaudit.fix_rounds import fix_all
+from configaudit.result import Result
+from configaudit.testkit import Case
+
+ROOT = Path(__file__).parent.parent
+CASES = list(testkit.cases(ROOT / 'fixtures'))
+TRADED = {('vllm-kv-cache-full-precision', 'vllm-kv-cache-fp8-uncalibrated')}
+"""A rule whose fix is meant to lead to another advice: the side effect of the first, to be measured."""
+
+
+def judged(contents: Mapping[str, bytes]) -> Result:
+    return audit(['.'], Config(contents=contents))
+
+
+def counted(result: Result) -> Counter[str]:
+    return Counter(finding.fingerprint for finding in result.findings)
+
+
+def changed(edits: Iterable[FileEdit]) -> dict[str, bytes]:
+    """Path -> content with the edits."""
+    paths = {edit.path for edit in edits}
+    return {path: splice(Path(path).read_bytes(), [edit for edit in edits if edit.path == path]) for path in paths}
+
+
+def ceilings(result: Result) -> dict[tuple[str, str], float]:
+    """Every limit that may only be raised, with its value."""
+    return {
+        (component.identity, name): setting.known_value
+        for component in result.components
+        for name, setting in component.settings.items()
+        if name in component.kind.settings and component.kind.settings[name].raise_only
+        and setting.is_known and isinstance(setting.known_value, (int, float))
+    }  # fmt: skip
+
+
+def check(finding: Finding, before: Result) -> None:
+    """Applied alone, a fix ends its finding, makes no other, keeps every file readable and lowers no ceiling."""
+    edits = edits_of(finding)
+    if isinstance(edits, Refusal) or not edits:
+        return
+    contents = changed(edits)
+    assert all(contents[path] != Path(path).read_bytes() for path in contents), finding.rule.id
+    after = judged(contents)
+    was, now = counted(before), counted(after)
+    assert now[finding.fingerprint] < was[finding.fingerprint], f'{finding.rule.id} stays'
+    unseen = {(item.rule.id, item.component.identity) for item in before.not_assessed}
+    more = [item for item in after.findings if now[item.fingerprint] > was[item.fingerprint] and (item.rule.id, item.component.identity) not in unseen]
+    assert not [item.message for item in more if (finding.rule.id, item.rule.id) not in TRADED], finding.rule.id
+    assert Counter(error.path for error in after.errors) <= Counter(error.path for error in before.errors)
+    lower = {key for key, value in ceilings(before).items() if ceilings(after).get(key, value) < value}
+    assert not lower, finding.rule.id
+
+
+@pytest.mark.parametrize('case', CASES, ids=str)
+def test_a_fix_alone(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(case.folder / 'bad')
+    before = judged({})
+    for finding in before.findings:
+        check(finding, before)
+
+
+@pytest.mark.parametrize('case', CASES, ids=str)
+def test_all_fixes_come_to_an_end(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(case.folder / 'bad')
+    fixed = fix_all(judged({}), judged, unsafe=True)
+    again = fix_all(judged(fixed.new), partial(_over, fixed.new), unsafe=True)
+    assert again.applied == 0
+    assert not {reason for _, reason in fixed.refused} & {'the file could not be read any more after it', 'it overlaps with another fix: run again'}
+
+
+def _over(base: Mapping[str, bytes], contents: Mapping[str, bytes]) -> Result:
+    return judged({**base, **contents})
+
+
+def test_the_diff_applies_with_patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    program = shutil.which('patch')
+    if program is None:
+        pytest.skip('patch is not installed')
+    shutil.copytree(ROOT / 'examples', tmp_path / 'a')
+    crlf = tmp_path / 'a' / 'with space' / 'pod.yaml'
+    crlf.parent.mkdir()
+    crlf.write_bytes((ROOT / 'fixtures/vllm-batch-too-wide/plain/bad/pod.yaml').read_bytes().rstrip(b'\n').replace(b'\n', b'\r\n'))
+    shutil.copytree(tmp_path / 'a', tmp_path / 'b')
+    monkeypatch.chdir(tmp_path / 'a')
+    assert cli.run(['check', '--no-config', '--diff', '--unsafe-fixes', '.']) == 1
+    text = capfdbinary.readouterr().out
+    cli.run(['check', '--no-config', '--fix', '--unsafe-fixes', '.'])
+    subprocess.run([program, '-p1', '--binary'], input=text, cwd=tmp_path / 'b', check=True)
+    for path in (tmp_path / 'a').rglob('*'):
+        if path.is_file():
+            assert (tmp_path / 'b' / path.relative_to(tmp_path / 'a')).read_bytes() == path.read_bytes(), path
