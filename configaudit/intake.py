@@ -10,15 +10,18 @@ from configaudit.config import Config
 from configaudit.extract import read_document
 from configaudit.extract.charts import Charts, rendered_from
 from configaudit.extract.files import Files
-from configaudit.extract.process import Nested, Reading, nothing
+from configaudit.extract.process import Nested, Process, Reading, nothing
 from configaudit.findings import Error, Skipped
 from configaudit.parse import Parsed, Unread, documents, nested_documents
 from configaudit.parse.formats import is_wanted
+from configaudit.places import locate
 
 if TYPE_CHECKING:
     from configaudit.extract.kustomize import Kustomize
 
 MAX_NESTING = 3
+MAX_COMMAND = 256 * 2**10
+"""Characters; Linux takes 128 KiB in one argument (MAX_ARG_STRLEN in include/uapi/linux/binfmts.h)."""
 TRACE = b'configaudit'
 """A file without this word holds no suppression."""
 _KUSTOMIZATIONS = ('kustomization.yaml', 'kustomization.yml', 'Kustomization')
@@ -160,8 +163,20 @@ def _keep(item: Parsed, reason: str, intake: Intake) -> bool:
     reading = read_document(item.document, item.root, item.duplicates, reason)
     if reading is None:
         return False
+    reading.processes[:] = [_bounded(process, intake) for process in reading.processes]
     intake.reading.add(reading)
     return True
+
+
+def _bounded(process: Process, intake: Intake) -> Process:
+    """A process whose command line a kernel would accept; of any other nothing is read."""
+    words = (*(process.entrypoint or ()), *(process.arguments or ()))
+    if sum(len(word.value) for word in words) <= MAX_COMMAND:
+        return process
+    at = locate(words[0].place)
+    reason = f'a command line over {MAX_COMMAND >> 10} KiB'
+    intake.errors.append(Error(at.path, at.line, at.column, 'limit', reason))
+    return process._replace(entrypoint=None, arguments=None, partial=reason)
 
 
 def _open_nested(intake: Intake) -> None:

@@ -54,7 +54,9 @@ def discover(
         except OSError as error:
             raise UsageError(f'{path}: {error.strerror or error}') from None
         if not stat.S_ISDIR(status.st_mode):
-            if (status.st_dev, status.st_ino) not in seen:
+            if not stat.S_ISREG(status.st_mode) and not stat.S_ISFIFO(status.st_mode):
+                errors.append(Error(shown(path), 0, 0, 'unreadable', 'neither a file nor a pipe'))
+            elif (status.st_dev, status.st_ino) not in seen:
                 seen.add((status.st_dev, status.st_ino))
                 yield Source(shown(path), path, True, status.st_size, status.st_mtime_ns)
             continue
@@ -76,8 +78,11 @@ def read(source: Source) -> bytes:
     """The bytes of a source. Raises OSError."""
     if not source.real:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
-    with open(source.real, 'rb', buffering=0) as file:
-        return file.read(source.size + 1 if 0 <= source.size < 2**20 else MAX_BYTES + 1)
+    if 0 < source.size < 2**20:
+        with open(source.real, 'rb', buffering=0) as file:
+            return file.read(source.size + 1)
+    with open(source.real, 'rb') as stream:  # also what has no size of its own: pipes, files of /proc
+        return stream.read(MAX_BYTES + 1)
 
 
 def _walk(

@@ -8,6 +8,7 @@ from configaudit.units import show_bytes
 
 _AUTOMATIC = (1, 25)
 """Go 1.25: GOMAXPROCS follows the cgroup's CPU quota when go.mod says go 1.25 or later (runtime, containermaxprocs)."""
+_FROM_LIMIT = {'name': 'GOMAXPROCS', 'valueFrom': {'resourceFieldRef': {'resource': 'limits.cpu'}}}
 
 
 @rule(
@@ -20,8 +21,8 @@ def gomaxprocs_unset(runtime: Component) -> Iterator[Problem]:
 
     Set GOMAXPROCS from limits.cpu (resourceFieldRef), import automaxprocs, or move go.mod to go 1.25.
     """
-    limit, version = runtime['cpu_limit'], runtime['go_version']
-    if runtime['gomaxprocs'].is_set:
+    limit, version, procs = runtime['cpu_limit'], runtime['go_version'], runtime['gomaxprocs']
+    if procs.is_set:
         return
     if not limit.is_set:
         raise NotApplicable('no CPU limit: nothing throttles')
@@ -32,6 +33,7 @@ def gomaxprocs_unset(runtime: Component) -> Iterator[Problem]:
         yield Problem(
             limit, 'Go {go} under a limit of {cores} CPUs without GOMAXPROCS runs a thread for every core of the node and is throttled',
             go=version.value, cores=cores, confidence=None if runtime['evidence'].known_value == 'name' else 'medium', see=[('the Go version', version)],
+            fix=procs.set([_FROM_LIMIT]) if procs.slot and procs.slot.path == ('env',) else None,
         )  # fmt: skip
 
 
@@ -117,4 +119,4 @@ def gogc_off_without_memory_limit(runtime: Component) -> Iterator[Problem]:
     if str(gogc.value).strip().lower() != 'off':
         return
     if not runtime['gomemlimit'].is_set and not runtime['gomemlimit_text'].value:
-        yield Problem(gogc, 'GOGC is off and GOMEMLIMIT is not set: the heap grows until the process is killed')
+        yield Problem(gogc, 'GOGC is off and GOMEMLIMIT is not set: the heap grows until the process is killed', fix=gogc.set(100))

@@ -162,4 +162,6 @@ def envoy_grpc_keepalive_off(cluster: Component) -> Iterator[Problem]:
     if any(is_loopback(host) for host, _ in cluster['targets'].value):
         raise NotApplicable('it never leaves the machine')
     if interval.value == math.inf:
-        yield Problem(cluster['protocol_http'], 'cluster {name} calls gRPC ({why}) without connection_keepalive: a dead connection is not noticed', name=cluster.name, why=cluster['grpc'].value)
+        message = 'cluster {name} calls gRPC ({why}) without connection_keepalive: a dead connection is not noticed'
+        fix = interval.set({'interval': '300s', 'timeout': '20s'}) if interval.origin == 'default' and interval.slot and len(interval.slot.path) == 2 else None
+        yield Problem(cluster['protocol_http'], message, name=cluster.name, why=cluster['grpc'].value, fix=fix)

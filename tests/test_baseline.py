@@ -42,7 +42,7 @@ def create() -> int:
 def test_known_findings_are_quiet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(['check', *SELECT]) == 1
     assert create() == 0
-    assert '.configaudit-baseline.json: 1 findings' in capsys.readouterr().err
+    assert '.configaudit-baseline.json: 1 finding' in capsys.readouterr().err
     assert check('-f', 'json') == 0
     report = json.loads(capsys.readouterr().out)
     assert report['findings'] == []
@@ -85,7 +85,7 @@ def test_stale_entries_are_counted(folder: Path, capsys: pytest.CaptureFixture[s
     create()
     (folder / 'a.yaml').write_text(POD % ('one', 64))
     assert check() == 0
-    assert '1 findings of the baseline are gone' in capsys.readouterr().err
+    assert '1 finding of the baseline gone' in capsys.readouterr().err
 
 
 def test_no_ignores_leaves_it_out(folder: Path) -> None:

@@ -161,7 +161,12 @@ def test_interrupted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_signal_ends_the_process_with_130(folder: Path) -> None:
     probe(folder, does='import time; print("ready", flush=True); time.sleep(30); yield')
     command = [sys.executable, '-m', 'configaudit', 'check', '--rules', 'probe.py', '--select', 'probe']
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+
+    def listen() -> None:
+        """A test run in the background of a shell ignores SIGINT, and so would what it starts."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listen) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == 'ready\n'
         time.sleep(0.1)

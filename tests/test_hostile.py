@@ -124,3 +124,24 @@ def test_utf_16_is_read_and_not_rewritten(tmp_path: Path, monkeypatch: pytest.Mo
     found = [item for item in audit(['.'], Config()).findings if item.rule.id == 'vllm-batch-too-wide']
     assert len(found) == 1
     assert edits_of(found[0]) == Refusal('the file is UTF-16')
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'message'),
+    [
+        ('a.yaml', f'{GOOD}'.replace('args: [', f'args: [{"--served-model-name, m, " * 20_000}'), 'command line over 256 KiB'),
+        ('a.yaml', f'{GOOD}'.replace('args: [', f'command: [sh, -c, "{"vllm serve m && " * 20_000} true"]\n      args: ['), 'command line over 256 KiB'),
+        ('a.sh', '#!/bin/sh\n' + 'vllm serve m\n' * 50_000, 'script over 512 KiB'),
+        ('a.yaml', 'apiVersion: v1\nkind: Pod\nx: [\n---\n' * 3000, '1000 errors in one file'),
+    ],
+    ids=['arguments', 'script in an argument', 'script', 'errors'],
+)
+def test_limits_are_said_and_end_with_3(name: str, text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / 'good.yaml').write_text(GOOD)
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, '-m', 'configaudit', 'check', '.', '--no-config'], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert time.monotonic() - started < 8
+    assert done.returncode == 3
+    assert message in done.stdout
+    assert 'vllm-batch-too-wide' in done.stdout

@@ -11,6 +11,7 @@ from configaudit.command.options import JUDGING, READING, config_of, options
 from configaudit.command.streams import say
 from configaudit.command.verdict import Limits, audited, status
 from configaudit.errors import UsageError
+from configaudit.report.wording import plural
 
 _FILE = click.option('-o', '--output', default=baseline.DEFAULT, show_default=True, metavar='FILE', help='The baseline file.')
 _EMPTY = click.option('--allow-empty', is_flag=True, help='Exit 0 instead of 4 when there is nothing to audit.')
@@ -59,5 +60,5 @@ def _write(paths: tuple[str, ...], given: dict[str, Any], old: Iterable[baseline
     kept = {entry.fingerprint for entry in entries}
     gone = sum(entry.fingerprint not in kept for entry in old)
     total = sum(entry.times for entry in entries)
-    say(f'{given["output"]}: {total} findings' + (f', {gone} entries gone' if gone else ''))
+    say(f'{given["output"]}: {plural(total, "finding")}' + (f', {gone} gone' if gone else ''))
     return status(result, paths, Limits('never', allow_empty=given['allow_empty']))

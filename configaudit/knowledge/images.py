@@ -60,7 +60,7 @@ REPOSITORIES: tuple[tuple[str, str, str], ...] = (
     (r'(^|/)lmdeploy$', 'lmdeploy', ''),
     (r'(^|/)torchserve[^/]*$', 'torchserve', ''),
     (r'(^|/)tensorflow/serving$|(^|/)tensorflow-serving[^/]*$', 'tf-serving', ''),
-    (r'(^|/)kserve/[^/]+$', 'kserve', ''),
+    (r'(^|/)kserve/[^/]*server[^/]*$', 'kserve', ''),
     (r'(^|/)rayproject/ray(-llm|-ml)?$|(^|/)ray-(llm|ml)$', 'ray-serve', ''),
     (r'(^|/)bentoml/[^/]+$', 'bentoml', ''),
     (r'(^|/)djl-(inference|serving)$', 'djl-serving', ''),

@@ -11,6 +11,9 @@ from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment, locate
 
 MAX_SLICES = 200_000
+MAX_ERRORS = 1000
+"""In one file."""
+MAX_SCRIPT = 512 * 2**10
 _KUSTOMIZATIONS = ('kustomization.yaml', 'kustomization.yml', 'Kustomization')
 """Read whatever stands in them: `kind` is optional there."""
 
@@ -48,11 +51,13 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
     note = note or ('the file is generated' if is_generated(data) else '')
     kind = format_of(path, data)
     if kind in ('yaml', 'json', 'docker-daemon'):
-        yield from _trees(path, data, kind, note, gate)
+        yield from _limited(_trees(path, data, kind, note, gate))
     elif kind:
         problem = _not_text(data)
         if problem:
             yield Error(path, 1, 1, 'encoding', problem)
+        elif kind == 'shell' and len(data) > MAX_SCRIPT:
+            yield Error(path, 1, 1, 'limit', f'script over {MAX_SCRIPT >> 10} KiB')
         else:
             yield Parsed(Document(path, kind, data, note=note))
 
@@ -71,6 +76,17 @@ def _not_text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         return f'not UTF-8: byte {error.start} cannot be decoded'
     return ''
+
+
+def _limited(items: Iterator[Parsed | Error | Unread]) -> Iterator[Parsed | Error | Unread]:
+    errors = 0
+    for item in items:
+        yield item
+        if isinstance(item, Error):
+            errors += 1
+            if errors >= MAX_ERRORS:
+                yield item._replace(kind='limit', message=f'{MAX_ERRORS} errors in one file: the rest is not read', fatal=True)
+                return
 
 
 def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator[Parsed | Error | Unread]:

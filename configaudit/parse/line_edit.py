@@ -8,12 +8,16 @@ from configaudit.parse.yaml_edit import CannotEdit
 from configaudit.patterns import regex
 
 _RAW = regex(r'[^\r\n]*\Z')
+_ALONE = {'nginx': regex(r'[^;{}#]*;\s*(#.*)?\Z'), 'pbtxt': regex(r'[^,;{}#\[\]]*(\[[^\[\]{}#]*\])?[^,;{}#\[\]]*[,;]?\s*(#.*)?\Z')}
+"""Formats in which a line may hold several statements: one that holds a single one."""
 
 
 def edit(form: str, text: str, start: int, end: int, path: tuple[str, ...], value: object) -> list[Edit]:
     """The edits that write `value` at start..end (path empty) or add it where `path` says."""
     if value is REMOVE:
-        return [_delete_line(text, start)]
+        return [_delete_line(form, text, start)]
+    if form == 'toml' and path:
+        return [toml.insert(text, toml.read(text), path[:-1], path[-1], value)]
     new = _spell(value)
     if not path:
         return [Edit(start, end, new)]
@@ -29,10 +33,14 @@ def _spell(value: object) -> str:
     return text
 
 
-def _delete_line(text: str, at: int) -> Edit:
-    """The line that holds an offset, with its line end."""
+def _delete_line(form: str, text: str, at: int) -> Edit:
+    """The line that holds an offset, with its line end; refused where it holds more, or only a part."""
     begin = text.rfind('\n', 0, at) + 1
     stop = text.find('\n', at)
+    line = text[begin:] if stop < 0 else text[begin:stop]
+    alone = _ALONE.get(form)
+    if line.rstrip().endswith('\\') or text[:begin].rstrip('\r\n').endswith('\\') or (alone is not None and not alone.match(line)):
+        raise CannotEdit('it does not stand on a line of its own')
     return Edit(begin, len(text) if stop < 0 else stop + 1, '')
 
 
@@ -51,8 +59,6 @@ def _insert(form: str, text: str, at: int, path: tuple[str, ...], value: str) ->
         return limits.insert(text, path[0], path[1], path[2], value)
     if form == 'udev':
         return udev.insert(text, value)
-    if form == 'toml':
-        return toml.insert(text, toml.read(text), path[:-1], path[-1], value)
     if form == 'pbtxt':
         return pbtxt.insert(text, _message(pbtxt.read(text).message, at), path[-1], value)
     if form == 'nginx':

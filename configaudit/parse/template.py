@@ -126,7 +126,8 @@ def mask(data: bytes) -> Template:
             start = max(out.rfind(b'\n', 0, start), out.rfind(b'\r', 0, start)) + 1
             out[start:end] = b'\n' * (end - start)
         else:
-            _fill(out, start, end, b' ' if hide else b'^')
+            # Its own line ends go too: YAML would fold one inside a quoted value into a space.
+            out[start:end] = (b' ' if hide else b'^') * (end - start)
     regions.extend((start, len(data)) for start in opened)
     return Template(bytes(out), tuple(actions), tuple(regions), _CHART.search(data) is not None)
 
@@ -205,11 +206,3 @@ def _between_lines(data: bytes, start: int, end: int) -> bool:
     """A control action between a value and its line end ('name: x {{- end }}', 'name: "x"{{end}}')."""
     word = _WORD.match(data[start:end])
     return word is not None and word[1] in _CLOSE_WORDS and data[start - 1 : start] in (b' ', b'\t', b'"', b"'")
-
-
-def _fill(out: bytearray, start: int, end: int, byte: bytes) -> None:
-    lines = bytes(out[start:end]).splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        body = line.rstrip(b'\r\n')
-        lines[number] = (b' ' if number else byte) * len(body) + line[len(body) :]
-    out[start:end] = b''.join(lines)

@@ -65,7 +65,7 @@ def parse(data: bytes, masked: bool = False) -> Tree:
     try:
         return _build(stream.get_event, masked)
     except yaml.YAMLError as error:
-        raise _syntax_problem(error) from None
+        raise _syntax_problem(error, data) from None
     except (ValueError, UnicodeError) as error:
         raise SyntaxProblem(str(error), 0) from None
     finally:
@@ -84,18 +84,28 @@ def check(data: bytes) -> None:
     try:
         stream.raw_parse()
     except yaml.YAMLError as error:
-        raise _syntax_problem(error) from None
+        raise _syntax_problem(error, data) from None
     finally:
         stream.dispose()
 
 
-def _syntax_problem(error: yaml.YAMLError) -> SyntaxProblem:
+def _syntax_problem(error: yaml.YAMLError, data: bytes) -> SyntaxProblem:
     mark = getattr(error, 'problem_mark', None) or getattr(error, 'context_mark', None)
     problem = getattr(error, 'problem', None) or getattr(error, 'reason', None) or str(error)
     context = getattr(error, 'context', None)
-    position = getattr(error, 'position', None)
+    position = _characters(data, getattr(error, 'position', None) or 0) if mark is None else 0
     message = f'{context}: {problem}' if context else str(problem)
-    return SyntaxProblem(message, mark.index if mark is not None else position or 0)
+    return SyntaxProblem(message, mark.index if mark is not None else position)
+
+
+def _characters(data: bytes, offset: int) -> int:
+    """libyaml's byte offset in code points; at bytes that are not UTF-8 it names a later one."""
+    data = data.removeprefix(b'\xef\xbb\xbf')
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        offset = error.start
+    return len(data[:offset].decode('utf-8', 'replace'))
 
 
 def _build(get: Any, masked: bool) -> Tree:

@@ -144,6 +144,9 @@ def test_a_registry_port_is_no_tag() -> None:
         ('opea/llm-tgi:1.2', None),
         ('opea/guardrails-tgi:1.2', None),
         ('aibrix/vllm-bench:1.2', None),
+        ('kserve/sklearnserver:v0.15.0', 'kserve'),
+        ('kserve/kserve-migration:v0.15.0', None),
+        ('kserve/image-transformer:v0.15.0', None),
     ],
 )
 def test_a_client_of_an_engine_is_none(image: str, engine: str | None) -> None:

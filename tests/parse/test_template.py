@@ -6,6 +6,7 @@ from configaudit.findings import Error
 from configaudit.parse import Parsed, Unread, documents
 from configaudit.parse.tree import get, key_place, text
 from configaudit.places import locate
+from configaudit.units import HOLE
 
 HEAD = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n'
 
@@ -114,3 +115,9 @@ def test_json_objects_one_after_the_other_are_documents_with_their_own_lines() -
 def test_a_broken_json_manifest_is_a_loss(source: str, fatal: bool) -> None:
     found = read('pod.json', source)
     assert [item.fatal for item in found if isinstance(item, Error)] == [fatal]
+
+
+def test_an_action_over_two_lines_adds_nothing_to_the_value() -> None:
+    parsed = tree('chart/templates/a.yaml', f"{HEAD}data:\n  a: '{{{{ .Values.a\n    }}}}:{{{{ .Values.b }}}}'\n  c: d\n")
+    assert text(parsed.root, 'data', 'a') == f'{HOLE}:{HOLE}'
+    assert locate(key_place(parsed.document, get(parsed.root, 'data'), 'c')).line == 7

@@ -97,6 +97,9 @@ def _protocol(document: Document, cluster: Map, place: Place, settings: dict[str
                 at = key_place(document, holder, key)
                 settings['protocol_http'] = Setting('protocol_http', spelled, at)
                 _keepalive(document, mapping(holder, key), settings)
+                if 'ping_interval_s' not in settings and not partial:
+                    slot = Slot('yaml_edit', Place(document, holder.start, holder.start), (key, 'connection_keepalive'))
+                    settings['ping_interval_s'] = Setting('ping_interval_s', math.inf, at, 'default', slot=slot)
                 return
     reason = partial or ('' if isinstance(options, Map) or options is None else 'filled by a template')
     settings['protocol_http'] = Setting('protocol_http', '1.1', place, 'default', reason, source='Envoy v3 API, Cluster')

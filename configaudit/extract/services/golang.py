@@ -61,6 +61,9 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
     if module is not None:
         _from_module(module, settings)
     partial = process.partial or next((item.unseen_variables for item in invocations), '')
+    if 'gomaxprocs' not in settings and carrier.kind.name == 'container' and carrier.slots is not None:
+        slot = carrier.slots._replace(path=('env',))
+        settings['gomaxprocs'] = Setting('gomaxprocs', None, carrier.place, 'default', partial, slot=slot)
     runtime = Component(
         GO_RUNTIME, carrier.name, f'{carrier.identity}/go', carrier.place, settings, partial=partial, scope=carrier.scope
     )
