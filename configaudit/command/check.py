@@ -96,8 +96,6 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
     if given['verbose']:
         _tell_what_was_read(result, asked.config)
     kept = _rendered(result, paths, asked, given['form'], look)
-    if kept.code == NOTHING:
-        say('nothing to audit was found: no file there holds configuration of a kind that is read (-v says what was skipped)')
     return _show(kept._replace(code=LOST) if failed else kept)
 
 
@@ -111,6 +109,8 @@ def _show(kept: Kept) -> int:
     for file, text in kept.written:
         write_report(file, text)
     emit(kept.printed)
+    if kept.code == NOTHING:
+        say('nothing to audit was found: no file there holds configuration of a kind that is read (-v says what was skipped)')
     return kept.code
 
 
@@ -125,6 +125,7 @@ def _kept(paths: tuple[str, ...], asked: '_Asked', given: dict[str, Any], look: 
     kept = cache.load(given['cache'], key)
     if kept is None:
         result = _report_part(audited(paths, asked.config), asked)
+        _tell_what_is_stale(result)
         kept = _rendered(result, paths, asked, given['form'], look)
         cache.store(given['cache'], key, kept, result.beside)
     return _show(kept)

@@ -153,7 +153,7 @@ def _fix(finding: Finding) -> Values | None:
     if fix is None:
         return None
     edits = edits_of(finding) if fix.changes else ()
-    description = _describe(fix, finding.component)
+    description = _describe(fix, finding)
     if isinstance(edits, Refusal):
         description, edits = f'{description}: not written by the tool, {_text(edits.reason)}', ()
     if any(redact(edit.text) != edit.text for edit in edits):
@@ -166,8 +166,8 @@ def _fix(finding: Finding) -> Values | None:
     }
 
 
-def _describe(fix: Fix, component: Component) -> str:
-    return _text(fix.description or ', '.join(describe(change, component) for change in fix.changes) or 'run a command')
+def _describe(fix: Fix, finding: Finding) -> str:
+    return _text(fix.description or ', '.join(describe(change, finding) for change in fix.changes) or 'run a command')
 
 
 def _not_assessed(item: NotAssessed, where: Locate) -> Values:

@@ -2,6 +2,7 @@
 
 import re
 
+from configaudit.findings import Finding
 from configaudit.model import REMOVE, Change, Component
 from configaudit.places import Place
 from configaudit.redact import safe_value
@@ -16,11 +17,12 @@ _JOINED = {'yaml_edit': ': ', 'pbtxt': ': ', 'toml': ' = ', 'sysctl': ' = ', 'ya
 """What stands between a name and its value in each writer's format; '=' in all others."""
 
 
-def describe(change: Change, component: Component) -> str:
+def describe(change: Change, finding: Finding) -> str:
     """A change as an instruction: 'set maxSurge to 0', 'add --max-num-seqs 128', 'remove fs.file-max'."""
-    slot = change.slot
+    slot, component = change.slot, finding.component
     if slot is None or (not slot.path and not slot.place.text):
-        name = _declared(change, component)
+        is_own = finding.setting == change.setting and change.setting in component.settings
+        name = (_written(change, finding.place) if is_own else '') or _declared(change, component)
         return f'remove {name}' if change.value is REMOVE else f'set {name} to {_value(change)}'
     if slot.path:
         return _addition(change, slot.format, slot.path)
