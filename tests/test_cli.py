@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from configaudit import VERSION, cli
+from configaudit.command import group
 from configaudit.config import read_config
 
 RULE = 'vllm-batch-too-wide'
@@ -336,7 +337,7 @@ def test_dates_come_from_the_command_line_or_the_build(folder: Path, monkeypatch
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(['--version']) == 0
     assert capsys.readouterr().out == f'configaudit {VERSION}\n'
-    for name in ('', *cli.COMMANDS):
+    for name in ('', *group.COMMANDS):
         assert cli.run([*filter(None, [name]), '--help']) == 0
         assert f'Usage: configaudit{" " if name else ""}{name}' in capsys.readouterr().out
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from configaudit import cli
+from configaudit.command import group
 
 ROOT = Path(__file__).parent.parent
 COMMAND = re.compile(r'(?:^|[|/] *|run: |`)(configaudit (?:check|prelaunch|baseline|rules|explain|init)\b[^`\n|]*)', re.MULTILINE)
@@ -23,8 +24,8 @@ COMMANDS = sorted({
 @pytest.mark.parametrize(('name', 'line'), COMMANDS)
 def test_commands_have_the_options_that_they_are_shown_with(name: str, line: str) -> None:
     words = shlex.split(line)[1:]
-    command: click.Command | None = cli.main
-    context = click.Context(cli.main)
+    command: click.Command | None = group.main
+    context = click.Context(group.main)
     while isinstance(command, click.Group) and words:
         command = command.get_command(context, words.pop(0))
     assert command is not None

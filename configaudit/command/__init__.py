@@ -1,1 +1,1 @@
-"""The subcommands, a module each; `configaudit.cli` imports the one that was called."""
+"""The subcommands, a module each; `configaudit.command.group` imports the one that was called."""

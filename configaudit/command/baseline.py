@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from configaudit import baseline
-from configaudit.command.options import JUDGING, READING, config_of, options
+from configaudit.command.declare import options
+from configaudit.command.options import JUDGING, READING, config_of
 from configaudit.command.streams import say
 from configaudit.command.verdict import Limits, audited, status
 from configaudit.errors import UsageError

@@ -1,9 +1,7 @@
 """Options that the auditing commands share, and the configuration that they and the file make together."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
-
-import click
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from configaudit.config import Config, find, read_config
 from configaudit.config_check import check_context
@@ -11,39 +9,58 @@ from configaudit.dates import is_date
 from configaudit.errors import UsageError
 from configaudit.selection import Choices
 
-Command = TypeVar('Command', bound=Callable[..., Any])
 _SERVICE_PROFILES = ('latency', 'throughput', 'dev')
 
+
+class Option(NamedTuple):
+    """An option as data: click declares it (`command.declare`), and a plain `check` reads it without click (`command.quick`)."""
+
+    flags: str
+    """Its spellings, with a space between."""
+    help: str
+    name: str = ''
+    """What the command calls the value, where that is not the long flag."""
+    metavar: str = ''
+    choices: tuple[str, ...] = ()
+    default: str = ''
+    is_flag: bool = False
+    is_count: bool = False
+    multiple: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name under which the command gets the value."""
+        return self.name or self.flags.split()[-1].lstrip('-').replace('-', '_')
+
+    @property
+    def absent(self) -> Any:
+        """The value when the option is not given."""
+        if self.multiple:
+            return ()
+        if self.is_flag or self.is_count:
+            return False if self.is_flag else 0
+        return self.default or (None if self.choices else '')
+
+
 READING = (
-    click.option('--exclude', multiple=True, metavar='PATTERN', help='Do not read these files and folders (.gitignore patterns). Repeatable.'),
-    click.option('--values', multiple=True, metavar='FILE', help='Chart values that resolve `.Values`; later files win. Repeatable.'),
-    click.option('--stdin-filename', default='<stdin>', metavar='NAME', help='What to call standard input in the report.'),
-    click.option('--no-gate', is_flag=True, help='Parse every document, even of kinds that hold no configuration.'),
-    click.option('-j', '--jobs', type=click.IntRange(0), default=0, metavar='N', help='Worker processes. [default: as the work needs]'),
+    Option('--exclude', 'Do not read these files and folders (.gitignore patterns). Repeatable.', multiple=True, metavar='PATTERN'),
+    Option('--values', 'Chart values that resolve `.Values`; later files win. Repeatable.', multiple=True, metavar='FILE'),
+    Option('--stdin-filename', 'What to call standard input in the report.', metavar='NAME', default='<stdin>'),
+    Option('--no-gate', 'Parse every document, even of kinds that hold no configuration.', is_flag=True),
+    Option('-j --jobs', 'Worker processes. [default: as the work needs]', metavar='N', is_count=True),
 )
 JUDGING = (
-    click.option('--select', multiple=True, metavar='RULES', help='Run only these: ids, `vllm-*`, `vllm`, `july-1`, `error`; comma-separated, repeatable.'),
-    click.option('--ignore', multiple=True, metavar='RULES', help='Do not run these. Beside those that the configuration ignores.'),
-    click.option('--min-confidence', type=click.Choice(['high', 'medium', 'low']), help='Leave out findings of lower confidence. [default: low]'),
-    click.option('--profile', type=click.Choice(_SERVICE_PROFILES), help='What the service is tuned for. [default: latency]'),
-    click.option('--engine-version', multiple=True, metavar='[ENGINE=]V', help='The engine version where no image tag says it: `0.10.2`, `vllm=0.10.2`. Repeatable.'),
-    click.option('--gpu', default='', metavar='NAME', help='The GPU where no file names it: `H100`, `A100-80G`.'),
-    click.option('--today', default='', metavar='DATE', help='Judge expiry dates by this day. [default: SOURCE_DATE_EPOCH, else today]'),
-    click.option('--config', default='', metavar='FILE', help='Use this configuration. [default: configaudit.yaml or pyproject.toml, here or above]'),
-    click.option('--no-config', is_flag=True, help='Use no configuration file.'),
-    click.option('--rules', 'rule_files', multiple=True, metavar='PATH', help='Python files or folders with more rules. They are run: trust them. Repeatable.'),
+    Option('--select', 'Run only these: ids, `vllm-*`, `vllm`, `july-1`, `error`; comma-separated, repeatable.', multiple=True, metavar='RULES'),
+    Option('--ignore', 'Do not run these. Beside those that the configuration ignores.', multiple=True, metavar='RULES'),
+    Option('--min-confidence', 'Leave out findings of lower confidence. [default: low]', choices=('high', 'medium', 'low')),
+    Option('--profile', 'What the service is tuned for. [default: latency]', choices=_SERVICE_PROFILES),
+    Option('--engine-version', 'The engine version where no image tag says it: `0.10.2`, `vllm=0.10.2`. Repeatable.', multiple=True, metavar='[ENGINE=]V'),
+    Option('--gpu', 'The GPU where no file names it: `H100`, `A100-80G`.', metavar='NAME'),
+    Option('--today', 'Judge expiry dates by this day. [default: SOURCE_DATE_EPOCH, else today]', metavar='DATE'),
+    Option('--config', 'Use this configuration. [default: configaudit.yaml or pyproject.toml, here or above]', metavar='FILE'),
+    Option('--no-config', 'Use no configuration file.', is_flag=True),
+    Option('--rules', 'Python files or folders with more rules. They are run: trust them. Repeatable.', name='rule_files', multiple=True, metavar='PATH'),
 )
-
-
-def options(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:
-    """A decorator that adds options in the order they are listed."""
-
-    def add(command: Command) -> Command:
-        for option in reversed([option for group in groups for option in group]):
-            command = option(command)
-        return command
-
-    return add
 
 
 def words(given: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from configaudit.command.options import JUDGING, READING, config_of, options, outputs_of
+from configaudit.command.declare import options
+from configaudit.command.options import JUDGING, READING, config_of, outputs_of
 from configaudit.command.streams import emit, write_report
 from configaudit.command.verdict import Limits, audited, status
 from configaudit.prelaunch import assess

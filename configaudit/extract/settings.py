@@ -28,6 +28,7 @@ CONVERT: dict[str, Callable[[Any], Any]] = {
 def read_settings(document: Document, root: Map, kind: Kind, settings: dict[str, Setting]) -> None:
     """Fill `settings` with every value of the kind that stands below `root`, known or not."""
     templated = document.template is not None
+    opened: dict[int, bool] = {}
     for name, spec in kind.settings.items():
         if not spec.path:
             continue
@@ -44,7 +45,9 @@ def read_settings(document: Document, root: Map, kind: Kind, settings: dict[str,
                 settings[name] = hidden(name, key_place(document, parent, key), spec.unit)
             continue
         if node is None or (key != spec.path[-1] and not isinstance(node, Map)):
-            if templated and is_open(document, parent):
+            if templated and id(parent) not in opened:
+                opened[id(parent)] = is_open(document, parent)
+            if templated and opened[id(parent)]:
                 settings[name] = hidden(name, place_of(document, parent), spec.unit)
             continue
         settings[name] = setting(name, document, parent, key, spec.unit)

@@ -12,7 +12,8 @@ def headline(counts: dict[str, Any]) -> str:
     """What was found, in how much, and what nobody could tell: one sentence from a summary."""
     found = [plural(number, severity) for severity, number in counts['severity'].items() if number]
     scope = f'{plural(counts["files"], "file")}, {plural(counts["components"], "component")}'
-    parts = [f'{", ".join(found) or "no problem found"} in {scope}']
+    nothing = 'no problem found' if counts['components'] else 'nothing was audited'
+    parts = [f'{", ".join(found) or nothing} in {scope}']
     parts += [f'{counts[name]} {name}' for name in ('suppressed', 'skipped') if counts[name]]
     if counts['errors']:
         parts.append(f'{counts["errors"]} not audited')
