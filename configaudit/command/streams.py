@@ -39,9 +39,11 @@ def is_colored(wish: str) -> bool:
 
 def width() -> int:
     """Columns of the terminal; 100 where there is none."""
+    if not sys.stdout.isatty():
+        return 100
     import shutil
 
-    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def write_report(path: str, text: str) -> None:
