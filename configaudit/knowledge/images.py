@@ -97,6 +97,8 @@ def identify(image: str) -> Image:
     """What an image reference says. Parts that hold a HOLE are unknown, the others stay known."""
     reference = image.strip().removeprefix('docker://').removeprefix('oci://')
     named, _, digest = reference.partition('@')
+    if '/' in digest:  # no digest holds a slash: what stands before it is a login, which a report must not repeat
+        named, _, digest = digest.partition('@')
     repository, tag = _split(named)
     engine, product = _engine(repository)
     numbered = tag.removeprefix('v').replace('.', '').isdigit()

@@ -71,6 +71,8 @@ def is_generated(data: bytes) -> bool:
 def _not_text(data: bytes) -> str:
     if b'\0' in data:
         return 'holds NUL bytes: not a text file'
+    if data.isascii():
+        return ''
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -93,10 +95,9 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
     from configaudit.parse.placeholder import unfilled, without_placeholders
     from configaudit.parse.yaml import SyntaxProblem, check, parse
 
-    templated = template.is_templated(data)
-    if templated and gate and all(kind_of(data, piece.start, piece.end) in GATED_KINDS for piece in split(data)):
+    if gate and kind == 'yaml' and all(kind_of(data, piece.start, piece.end) in GATED_KINDS for piece in split(data)):
         return
-    hidden = template.mask(data) if templated else None
+    hidden = template.mask(data) if template.is_templated(data) else None
     masked = hidden.masked if hidden else data
     slices = split(masked, data) if kind != 'json' else split_json(masked)
     for number, piece in enumerate(slices):

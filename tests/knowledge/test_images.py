@@ -151,3 +151,9 @@ def test_a_registry_port_is_no_tag() -> None:
 )
 def test_a_client_of_an_engine_is_none(image: str, engine: str | None) -> None:
     assert identify(image).engine == engine
+
+
+def test_a_login_before_the_registry_is_no_part_of_what_an_image_says() -> None:
+    image = identify('robot:s3cret@registry.example/vllm/vllm-openai:v0.10.2@sha256:' + 'a' * 64)
+    assert (image.repository, image.tag, image.engine) == ('registry.example/vllm/vllm-openai', 'v0.10.2', 'vllm')
+    assert 's3cret' not in repr(image)
