@@ -1,6 +1,7 @@
 """Who talks to whom: services and autoscalers to workloads, budgets to pods, pools to databases."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from configaudit.context import Context
@@ -121,11 +122,16 @@ def nearest(one: Component, others: list[Component]) -> list[Component]:
     return [other for other, depth in zip(others, shared, strict=True) if depth == best]
 
 
-def _folders(component: Component) -> list[str]:
-    return component.place.outermost().document.path.split('/')
+def _folders(component: Component) -> tuple[str, ...]:
+    return _parts(component.place.outermost().document.path)
 
 
-def _shared(one: list[str], other: list[str]) -> int:
+@lru_cache(maxsize=4096)
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(path.split('/'))
+
+
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     if one == other:
         return len(one) + 1
     return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))
