@@ -128,7 +128,7 @@ def mask(data: bytes) -> Template:
         actions.append(Action(start, end, text, hide, hide and not quiet, int(indent[1]) if indent else -1, start - data.rfind(b'\n', 0, start) - 1))
         if alone:
             # Line ends, not spaces: a line of spaces that opens a block scalar would set the scalar's indentation.
-            start = max(out.rfind(b'\n', 0, start), out.rfind(b'\r', 0, start)) + 1
+            start = _line_start(out, start)
             out[start:end] = b'\n' * (end - start)
         else:
             # Its own line ends go too: YAML would fold one inside a quoted value into a space.
@@ -188,10 +188,14 @@ def _string_end(data: bytes, at: int, quote: bytes, limit: int) -> int:
     return 0 if begin else at
 
 
+def _line_start(data: bytearray, at: int) -> int:
+    begin = data.rfind(b'\n', 0, at) + 1
+    return max(begin, data.rfind(b'\r', begin, at) + 1)
+
+
 def _alone(out: bytearray, data: bytes, start: int, end: int) -> bool:
     """Nothing else on the action's lines, but other actions that are masked already or follow."""
-    begin = max(out.rfind(b'\n', 0, start), out.rfind(b'\r', 0, start)) + 1
-    if out[begin:start].strip():
+    if out[_line_start(out, start) : start].strip():
         return False
     stop = data.find(b'\n', end)
     rest = data[end : stop if stop >= 0 else len(data)]
