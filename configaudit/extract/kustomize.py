@@ -160,10 +160,10 @@ def _renamed(root: Map, overlay: _Overlay) -> Map:
 
 def _with_images(root: Map, overlay: _Overlay) -> Map:
     """The object with the overlay's `images:` and `replicas:` put in; the base itself stays as it is."""
-    if not overlay.images and not overlay.replicas:
+    name = text(root, 'metadata', 'name')
+    if not (overlay.images and _has_image(root)) and all(wanted != name for wanted, _, _ in overlay.replicas):
         return root
     root = _copied(root)
-    name = text(root, 'metadata', 'name')
     for wanted, count, document in overlay.replicas:
         spec = mapping(root, 'spec')
         if wanted == name and spec is not None and isinstance(count, Scalar):
@@ -172,6 +172,12 @@ def _with_images(root: Map, overlay: _Overlay) -> Map:
     if overlay.images:
         _set_images(root, overlay)
     return root
+
+
+def _has_image(node: Any) -> bool:
+    if isinstance(node, Map):
+        return isinstance(node.get('image'), Scalar) or any(_has_image(child) for child in node.values())
+    return isinstance(node, Seq) and any(_has_image(child) for child in node)
 
 
 def _copied(node: Any) -> Any:

@@ -6,6 +6,7 @@ Nothing is executed. A loop is read as its first round, a function as its first 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from configaudit.parse.shell_builtins import inline_script, names, positional_arguments, without_exec
@@ -49,10 +50,16 @@ def commands(text: str, variables: Mapping[str, Token | str] | None = None) -> l
 
     Commands of a substitution come before the command that uses it, those of `eval` and `sh -c` after it.
     """
-    script = _Script(variables or {}, _WORK_PER_CHARACTER * len(text) + _WORK_ALLOWANCE)
-    script.run(parse(text, frozenset(variables or ())), Source(text), _Flow(False, False, False))
+    return list(_commands(text, tuple((variables or {}).items())))
+
+
+@lru_cache(maxsize=16)  # overlays and presets repeat one script many times
+def _commands(text: str, variables: tuple[tuple[str, Token | str], ...]) -> tuple[Command, ...]:
+    known = dict(variables)
+    script = _Script(known, _WORK_PER_CHARACTER * len(text) + _WORK_ALLOWANCE)
+    script.run(parse(text, frozenset(known)), Source(text), _Flow(False, False, False))
     script.run_uncalled()
-    return script.found
+    return tuple(script.found)
 
 
 class _Flow(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 
 from configaudit.parse.shell_skip import CLOSERS, NEW_LINE, SEPARATORS, ahead, skip, take
 from configaudit.parse.shell_tree import Chain, Choice, Function, Group, Literal, Loop, Node, Pipeline, Simple, Word
@@ -16,7 +16,6 @@ _REDIRECTION = regex(r'(?:\d+|\{\w{1,64}\})?(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>
 _EMPTY_PARENTHESES = regex(r'\([ \t]*\)')
 
 
-@lru_cache(maxsize=16)  # overlays and presets repeat one script many times
 def parse(text: str, kubelet: frozenset[str] = frozenset(), depth: int = 0) -> tuple[Node, ...]:
     """Return the commands of `text`; names in `kubelet` are expanded where they stand as `$(NAME)`."""
     return _program(Reader(text, _program, kubelet, depth), '')
