@@ -131,8 +131,8 @@ def _walk(
                 continue
             try:
                 status = entry.stat()
-            except OSError as error:
-                errors.append(Error(path, 0, 0, 'unreadable', error.strerror or str(error)))
+            except OSError as error:  # a link to nowhere holds nothing that could be lost
+                errors.append(Error(path, 0, 0, 'unreadable', error.strerror or str(error), fatal=not isinstance(error, FileNotFoundError)))
                 continue
             if entry.is_dir() or (entry.is_symlink() and (status.st_dev, status.st_ino) in seen):
                 continue

@@ -142,7 +142,7 @@ def startup_probe_missing(container: Component, *, load_s: float = LOAD_S, downl
 def startup_budget_short(container: Component, *, load_s: float = 120, download_s: float = 600, crash_s: float = 300) -> Iterator[Problem]:
     """The startup probe gives up before the model is there; the kubelet kills the pod, which starts from zero for ever.
 
-    A start that downloads from the hub needs `download_s`: under `crash_s` it is an error. A model on a volume, in the image or fetched
+    A start that downloads from the hub needs `download_s`: under `crash_s` it is an error, unless the weights are known to be under 4 GiB. A model on a volume, in the image or fetched
     by an init container needs `load_s` for weights, compilation and graph capture.
     """
     engine = loading_engine(container)
@@ -154,7 +154,7 @@ def startup_budget_short(container: Component, *, load_s: float = 120, download_
         return
     if loads_from_hub(container, engine):
         message = 'the startup probe allows {budget} = {seconds} s, and every start downloads {model}: allow {needed} s or keep the weights on a volume'
-        severity = None if seconds < crash_s else 'warning'
+        severity = None if seconds < crash_s and not is_small(hub_model(engine), 4 * 2**30) else 'warning'
         yield Problem(at, message, budget=arithmetic(container, 'startup'), seconds=seconds, model=engine['model'].value, needed=download_s, severity=severity, fix=_longer(container, download_s))  # type: ignore[arg-type]
     elif seconds < load_s:
         message = 'the startup probe allows {budget} = {seconds} s to load the model, compile and capture graphs: allow {needed} s'

@@ -12,9 +12,11 @@ from .serving import (
     idles,
     is_gateway,
     is_small,
+    is_upstream,
     object_kind,
     runs_for_long,
     serving_engine,
+    stated_cache_path,
 )
 
 _DOC = 'Kubernetes documentation, concepts/configuration/manage-resources-containers'
@@ -93,4 +95,5 @@ def model_cache_missing(container: Component) -> Iterator[Problem]:
     if elsewhere:
         message = 'no volume covers {path}, where {model} is kept (HF_HOME does not point to {elsewhere}): every start downloads it again'
     at = container['mounts']
-    yield Problem(at, message, path=cache_path(engine), model=hub_model(engine), elsewhere=', '.join(elsewhere), severity=severity, detail='cache')  # type: ignore[arg-type]
+    path = stated_cache_path(engine) or (cache_path(engine) if is_upstream(container) else "the image's download folder")
+    yield Problem(at, message, path=path, model=hub_model(engine), elsewhere=', '.join(elsewhere), severity=severity, detail='cache')  # type: ignore[arg-type]

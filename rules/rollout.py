@@ -32,7 +32,7 @@ def counted(number: int, noun: str) -> str:
 
 @rule(
     'gpu-rollout-needs-spare-gpus', on='workload', severity='warning', source=f'{_DEPLOYMENT}; LLMKube#192, airunway#400',
-    effect='a rollout finishes without spare GPUs', side_effect='one replica fewer serves while it is replaced',
+    effect='a rollout finishes without spare GPUs', side_effect='one replica fewer serves while it is replaced: of a single replica, none until the new pod has loaded',
 )  # fmt: skip
 def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
     """The rollout starts a new GPU pod before it stops an old one, and hangs where all GPUs are in use.

@@ -89,8 +89,8 @@ def is_small(model: str, limit: float = 2 * 2**30) -> bool:
     return size is not None and size < limit
 
 
-def cache_path(engine: Component) -> str:
-    """The folder in which an engine keeps what it downloads, as far as its flags and environment say."""
+def stated_cache_path(engine: Component) -> str | None:
+    """The folder in which an engine keeps what it downloads, where its flags or environment say one."""
     environment = engine['environment'].value
     for option in engine['options'].value:
         if option.name in _CACHE_OPTIONS and option.value is not None:
@@ -100,16 +100,23 @@ def cache_path(engine: Component) -> str:
             return str(environment[name].value).rstrip('/')
     if 'XDG_CACHE_HOME' in environment:
         return f'{environment["XDG_CACHE_HOME"].value.rstrip("/")}/huggingface'
-    if engine.kind.name == 'tgi':
-        return '/data'
-    home = environment['HOME'].value.rstrip('/') if 'HOME' in environment else '/root'
-    return f'{home}/.cache/huggingface'
+    return f'{environment["HOME"].value.rstrip("/")}/.cache/huggingface' if 'HOME' in environment and engine.kind.name != 'tgi' else None
+
+
+def cache_path(engine: Component) -> str:
+    """The folder in which an engine keeps what it downloads: the stated one, or that of the upstream image."""
+    return stated_cache_path(engine) or ('/data' if engine.kind.name == 'tgi' else '/root/.cache/huggingface')
+
+
+def is_upstream(container: Component) -> bool:
+    """Whether the image is an engine project's own, whose folders are known."""
+    return identify(str(container['image'].known_value or '')).repository.endswith(_UPSTREAM)
 
 
 def keeps_downloads(container: Component, engine: Component) -> bool:
     """Whether a volume covers the cache folder, or may do so in an image whose folders are not known."""
     path = cache_path(engine)
-    upstream = identify(str(container['image'].known_value or '')).repository.endswith(_UPSTREAM)
+    upstream = is_upstream(container)
     for mounted, mount in container['mounts'].value.items():
         if mount['source'] in _NOT_STORAGE or mounted.startswith('/dev/'):
             continue

@@ -184,7 +184,7 @@ def _backend(engine: Component) -> str:
 @rule(
     'vllm-kv-cache-full-precision', on='vllm', severity='advice', checklist='july-3',
     source='July tuning checklist, change 3; vLLM docs, features/quantization/quantized_kvcache',
-    effect='twice the tokens in the KV cache, P99 -22 % on a long-context service', side_effect='some accuracy, and on some backends speed (vllm#7798)',
+    effect='twice the tokens in the KV cache, P99 -22 % on a long-context service', side_effect='some accuracy, more where the checkpoint has no calibrated scales, and on some backends speed (vllm#7798)',
 )  # fmt: skip
 def kv_cache_full_precision(engine: Component, *, long_context: int = 32768) -> Iterator[Problem]:
     """A 16-bit KV cache holds half the tokens that an 8-bit one would.

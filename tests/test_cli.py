@@ -80,6 +80,16 @@ def test_strict_counts_what_was_not_assessed(folder: Path, severity: str, argume
     assert cli.run([*probe(folder, severity, "raise Unknown('unseen'); yield"), *arguments]) == status
 
 
+def test_a_template_that_cannot_be_read_counts_where_it_is_named_alone_or_strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / 'templates').mkdir()
+    (tmp_path / 'templates' / 'a.yaml').write_text('apiVersion: v1\nkind: Pod\nspec: {{ .Values.a }}\n x: [}\n')
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(['check', '.']) == cli.run(['check', 'templates/a.yaml']) == 3
+    (tmp_path / 'service.yaml').write_text('apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 1}]}\n')
+    assert cli.run(['check', '.']) == 0
+    assert cli.run(['check', '.', '--strict']) == 3
+
+
 def test_nothing_to_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli.run(['check']) == 4
@@ -307,7 +317,7 @@ def test_diff_and_fix(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (folder / 'pod.yaml').read_text() == before
     assert cli.run([*command, '--fix', '--unsafe-fixes']) == 0
     assert (folder / 'pod.yaml').read_text() == before.replace('512', '128')
-    assert 'fixed 1 finding in 1 file, 0 left' in capsys.readouterr().err
+    assert 'fixed 1 finding in 1 file, 0 fixable left' in capsys.readouterr().err
     assert cli.run([*command, '--diff', '--unsafe-fixes']) == 0
 
 

@@ -30,7 +30,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_shipped_example_is_fixed_into_valid_files(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Several blocks are inserted at the end of one mapping and of its parents."""
     assert cli.run(FIX) == 0
-    assert ', 0 left' in capsys.readouterr().err
+    assert ', 0 fixable left' in capsys.readouterr().err
     workload = next(yaml.safe_load_all(example.read_text()))
     pod = workload['spec']['template']['spec']
     container = pod['containers'][0]
@@ -40,6 +40,17 @@ def test_the_shipped_example_is_fixed_into_valid_files(example: Path, capsys: py
     assert container['startupProbe']['httpGet']['path'] == '/health'
     assert pod['terminationGracePeriodSeconds'] == 90
     assert workload['spec']['strategy']['rollingUpdate'] == {'maxSurge': 0}
+
+
+def test_a_line_at_the_end_of_an_embedded_file_is_a_line_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    conf = 'events {\n  worker_connections 10240;\n}\nhttp {\n  server {\n    location / {\n      proxy_pass http://a:80;\n    }\n  }\n  }\n'
+    body = ''.join(f'    {line}\n' for line in conf.splitlines())
+    text = f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  nginx.conf: |\n{body}  other: x\n'
+    (tmp_path / 'a.yaml').write_text(text)
+    cli.run([*FIX, '--select', 'nginx-worker-rlimit-unset'])
+    fixed = yaml.safe_load((tmp_path / 'a.yaml').read_text())['data']
+    assert fixed == {'nginx.conf': conf + 'worker_rlimit_nofile 65536;\n', 'other': 'x'}
 
 
 def test_fixing_again_changes_nothing_and_the_diff_says_what_fix_does(example: Path, capsys: pytest.CaptureFixture[str]) -> None:

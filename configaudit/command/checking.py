@@ -27,7 +27,7 @@ _REPORTING = (
 )
 _DECIDING = (
     Option('--fail-on', 'The least severity that makes the exit status 1. [default: warning]', choices=('error', 'warning', 'advice', 'never')),
-    Option('--strict', 'A rule for errors or warnings that could not be assessed counts like a finding.', is_flag=True),
+    Option('--strict', 'A rule for errors or warnings that could not be assessed counts like a finding, an unreadable template like a lost file.', is_flag=True),
     Option('--baseline', 'Leave out the findings that this file knows (`configaudit baseline create`).', metavar='FILE'),
     Option('--no-ignores', 'Honour no suppression: comments, annotations, ignores of the configuration, baseline.', is_flag=True),
     Option('--allow-empty', 'Exit 0 instead of 4 when there is nothing to audit.', is_flag=True),
@@ -163,7 +163,7 @@ def _apply(result: Result, paths: tuple[str, ...], asked: _Asked, given: dict[st
         say(f'{path}: not written: {error.strerror or error}')
     if not failed:
         traded = sum(reason == UNSAFE for _, reason in fixed.refused)
-        left = f'{len(fixed.refused)} left' + (f', {traded} of them a trade-off: --unsafe-fixes' if traded else '')
+        left = f'{len(fixed.refused)} fixable left' + (f', {traded} of them a trade-off: --unsafe-fixes' if traded else '')
         say(f'fixed {plural(fixed.applied, "finding")} in {plural(len(fixed.new), "file")}, {left}')
     for finding, reason in fixed.refused if given['verbose'] else ():
         at = locate(finding.place)

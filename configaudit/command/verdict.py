@@ -17,7 +17,7 @@ class Limits(NamedTuple):
 
     fail_on: str = 'warning'
     strict: bool = False
-    """A rule of severity error or warning that could not be assessed counts like a finding."""
+    """A rule of severity error or warning that could not be assessed counts like a finding, and no template may stay unread."""
     allow_empty: bool = False
 
 
@@ -62,12 +62,12 @@ def without_known(result: Result, path: str) -> tuple[Result, int]:
 def status(result: Result, paths: Iterable[str], limits: Limits) -> int:
     """The exit status of an audit: 3 beats 1 beats 4."""
     named = {shown(path) for path in paths}
-    if any(error.fatal or (error.path in named and error.kind != 'template') for error in result.errors):
+    if any(error.fatal or error.path in named or (limits.strict and error.kind == 'template') for error in result.errors):
         return LOST
     if limits.fail_on != 'never' and _fails(result, limits):
         return FINDINGS
     if not result.components and not limits.allow_empty:
-        return NOTHING
+        return LOST if result.errors else NOTHING
     return CLEAN
 
 
