@@ -104,7 +104,7 @@ def _span(text: str, item: Scalar) -> tuple[int, int]:
 
 def _item(text: str, roots: Sequence[Node], start: int, end: int) -> tuple[Seq, int] | None:
     """The list and number of the item that is an argument and holds an offset; None for a word inside a script."""
-    common = shared(roots)
+    common = shared(text, roots)
     for node in walk(roots):
         for at, item in enumerate(children(node)):
             if not isinstance(item, Scalar) or not int(item.start_mark.index) <= start < max(int(item.end_mark.index), 1):
@@ -149,10 +149,9 @@ def _behind_quote(text: str, roots: Sequence[Node] | None, start: int, end: int)
 
 def _scalar(text: str, roots: Sequence[Node], start: int, end: int) -> Scalar | None:
     """The scalar whose text, in quotes or not, is exactly start..end."""
-    for node in walk(roots):
-        if isinstance(node, Scalar):
-            begin, stop = _span(text, node)
-            inside = 1 if node.style in ('"', "'") else 0
-            if (begin, stop) == (start, end) or (begin + inside, stop - inside) == (start, end):
-                return node
+    for node in (child for parent in walk(roots) for child in children(parent) if isinstance(child, Scalar)):
+        begin, stop = _span(text, node)
+        inside = 1 if node.style in ('"', "'") else 0
+        if (begin, stop) == (start, end) or (begin + inside, stop - inside) == (start, end):
+            return node
     return None

@@ -34,7 +34,7 @@ class CannotEdit(Exception):
 
 def edit(text: str, roots: Sequence[Node], start: int, end: int, path: tuple[str, ...], value: object) -> list[Edit]:
     """The edits that write `value`: at start..end (path empty), or under `path` below the mapping that starts there."""
-    common = shared(roots)
+    common = shared(text, roots)
     if not path:
         found = _owner(roots, start)
         if found is not None and (id(found[0]) in common or id(found[0][found[1]]) in common):
@@ -220,24 +220,29 @@ def children(node: Node) -> Iterator[Any]:
 
 
 def walk(roots: Sequence[Node]) -> list[Any]:
-    """Every node once, parents before children; shared nodes (aliases) are visited at their definition only."""
+    """Every mapping and list once, parents before children; shared ones (aliases) are visited at their definition only."""
     seen: set[int] = set()
     stack: list[Any] = list(reversed(roots))
     order: list[Any] = []
     while stack:
         node = stack.pop()
-        if id(node) in seen:
+        if not isinstance(node, (Map, Seq)) or id(node) in seen:
             continue
         seen.add(id(node))
         order.append(node)
-        stack.extend(reversed(list(children(node))))
+        below = node.values() if isinstance(node, Map) else node
+        stack.extend([child for child in below if isinstance(child, (Map, Seq))][::-1])
     return order
 
 
-def shared(roots: Sequence[Node]) -> frozenset[int]:
-    """The ids of the nodes that stand in several places by anchor and alias, and of all below them."""
+def shared(text: str, roots: Sequence[Node]) -> frozenset[int]:
+    """The ids of the nodes that stand in several places by anchor and alias, and of the mappings and lists below them."""
+    if '*' not in text:
+        return frozenset()
     parents: dict[int, int] = {}
-    for node in walk(roots):
+    nodes = walk(roots)
+    for node in nodes:
         for child in children(node):
             parents[id(child)] = parents.get(id(child), 0) + 1
-    return frozenset(id(node) for top in walk(roots) if parents.get(id(top), 0) > 1 for node in walk([top]))
+    common = {key for key, count in parents.items() if count > 1}
+    return frozenset(common.union(id(node) for top in nodes if id(top) in common for node in walk([top])))
