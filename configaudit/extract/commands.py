@@ -1,7 +1,7 @@
 """From a Process to the command lines it really runs: scripts opened, wrappers peeled, variables resolved."""
 
 import os.path
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from configaudit.extract.environment import Stores, environment_of, expand, unseen_imports
@@ -10,6 +10,7 @@ from configaudit.extract.words import Word
 from configaudit.places import Place
 
 if TYPE_CHECKING:  # most runs meet no script
+    from configaudit.parse.shell import Command
     from configaudit.parse.shell_token import Token
 
 _SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh', 'ksh'))
@@ -109,6 +110,30 @@ def _script_word(argv: tuple[Word, ...]) -> Word | None:
     return None
 
 
+class _Variables(Mapping[str, Word]):
+    """The variables that one command of a script sees, worked out when somebody asks: few commands are judged."""
+
+    def __init__(self, environment: Mapping[str, Word], command: 'Command', at: Callable[['Token'], Word]) -> None:
+        self._given = environment, command, at
+        self._found: dict[str, Word] | None = None
+
+    def _all(self) -> dict[str, Word]:
+        if self._found is None:
+            environment, command, at = self._given
+            seen = {name: at(token) for name, token in command.environment.items() if token.start >= 0}
+            self._found = {**environment, **seen, **{name: at(token) for name, token in command.assignments}}
+        return self._found
+
+    def __getitem__(self, name: str) -> Word:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
 def _script(process: Process, word: Word, environment: Mapping[str, Word], variables: str) -> Iterator[Invocation]:
     from configaudit.parse.shell import commands
 
@@ -123,8 +148,7 @@ def _script(process: Process, word: Word, environment: Mapping[str, Word], varia
     for command in commands(word.value, outside):
         argv = peel(tuple(at(token) for token in command.argv))
         if argv:
-            every = {**environment, **{name: at(token) for name, token in command.environment.items() if token.start >= 0}}
-            every.update((name, at(token)) for name, token in command.assignments)
+            every = _Variables(environment, command, at)
             yield Invocation(
                 process, argv, argv[1:], every, 'shell_word', process.partial, variables, command.piped, command.conditional
             )

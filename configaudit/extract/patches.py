@@ -33,7 +33,8 @@ class Patch(NamedTuple):
     def fits(self, root: Map) -> bool:
         """Whether it changes an object."""
         if self.target is None:
-            return isinstance(self.root, Map) and identity(self.root) == identity(root)
+            same = isinstance(self.root, Map) and text(self.root, 'kind') == text(root, 'kind')
+            return same and identity(self.root) == identity(root)
         kind, name = identity(root)
         labels = mapping(root, 'metadata', 'labels')
         return (

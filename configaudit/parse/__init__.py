@@ -1,12 +1,13 @@
 """From the bytes of a file to documents with places."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from configaudit.findings import Error
 from configaudit.parse import template
 from configaudit.parse.formats import format_of
-from configaudit.parse.stream import GATED_KINDS, is_empty, is_read, kind_of, split, split_json
+from configaudit.parse.stream import GATED_KINDS, Slice, is_empty, is_read, kind_of, split, split_json
 from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment, locate
 
@@ -95,11 +96,15 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
     from configaudit.parse.placeholder import unfilled, without_placeholders
     from configaudit.parse.yaml import SyntaxProblem, check, parse
 
-    if gate and kind == 'yaml' and all(kind_of(data, piece.start, piece.end) in GATED_KINDS for piece in split(data)):
-        return
+    slices: Iterable[Slice] = islice(split(data), MAX_SLICES + 2) if kind != 'json' else split_json(data)
+    if gate and kind != 'json':
+        slices = list(slices)
+        if all(kind_of(data, piece.start, piece.end) in GATED_KINDS for piece in slices):
+            return
     hidden = template.mask(data) if template.is_templated(data) else None
     masked = hidden.masked if hidden else data
-    slices = split(masked, data) if kind != 'json' else split_json(masked)
+    if hidden:
+        slices = split(masked, data) if kind != 'json' else split_json(masked)
     for number, piece in enumerate(slices):
         if number > MAX_SLICES:
             yield Error(path, piece.line, 1, 'limit', f'over {MAX_SLICES} documents in one file: the rest is not read')

@@ -13,7 +13,7 @@ from configaudit.units import HOLE
 FILL = '^^^^'
 MAX_UNCLOSED = 50
 _RUN = regex(r'\^{4,}')
-_OPENERS = regex(rb'\{\{|\{%|\{#')
+_CLOSERS = {b'{{': b'}}', b'{%': b'%}', b'{#': b'#}'}
 _STOPS = regex(rb'[}%"`\']')
 _BLOCK_VALUE = regex(rb'\b(nindent|indent|toYaml|toJson|include|template|tpl|to_nice_yaml|to_yaml)\b')
 _INDENT = regex(rb'\bn?indent\s+(\d+)')
@@ -134,24 +134,27 @@ def mask(data: bytes) -> Template:
             # Its own line ends go too: YAML would fold one inside a quoted value into a space.
             out[start:end] = (b' ' if hide else b'^') * (end - start)
     regions.extend((start, len(data)) for start in opened)
-    return Template(bytes(out), tuple(actions), tuple(regions), _CHART.search(data) is not None)
+    return Template(bytes(out), tuple(actions), tuple(regions), any(_CHART.match(data, start) for start, _ in spans))
 
 
 def _spans(data: bytes) -> list[tuple[int, int]]:
     """Where actions stand; strings and backquotes inside them may hold braces."""
     spans: list[tuple[int, int]] = []
     at = unclosed = 0
-    while unclosed < MAX_UNCLOSED and (found := _OPENERS.search(data, at)) is not None:
-        start = found.start()
-        end = _end_of(data, start + 2, {b'{{': b'}}', b'{%': b'%}', b'{#': b'#}'}[found[0]])
-        if found[0] == b'{#' and b'\n' not in data[start:end] and b'#}' not in data[start:end]:
+    while unclosed < MAX_UNCLOSED and (start := data.find(b'{', at)) >= 0:  # one byte: as fast as memory
+        opener = data[start : start + 2]
+        if opener not in _CLOSERS:
+            at = start + 1
+            continue
+        end = _end_of(data, start + 2, _CLOSERS[opener])
+        if opener == b'{#' and b'\n' not in data[start:end] and b'#}' not in data[start:end]:
             at = start + 2
             continue
         if end < 0:
             at = start + 2
             unclosed += 1
             continue
-        while data[end : end + 1] == b'}' and found[0] == b'{{' and data[start + 2 : start + 3] == b'{':
+        while data[end : end + 1] == b'}' and opener == b'{{' and data[start + 2 : start + 3] == b'{':
             end += 1
         spans.append((start, end))
         at = end
