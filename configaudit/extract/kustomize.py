@@ -112,11 +112,12 @@ class Kustomize:
         """Every patched object, merged for each overlay that deploys it, and every patch without an object (partial)."""
         used: set[int] = set()
         for path, base in self._bases:
+            own = identity(base.root)
             for chain in self._deployments()[path]:
                 root = base.root
                 for step in chain:
                     for patch in step.patches:
-                        if patch.fits(base.root):
+                        if patch.fits(base.root, own):
                             used.add(id(patch.root))
                             root = patch.applied(root)
                     root = _renamed(_with_images(root, step), step)
@@ -135,12 +136,12 @@ def _paths(folder: str, root: Map, *keys: str) -> tuple[str, ...]:
 
 def _changes(step: _Overlay, root: Map, data: bytes) -> bool:
     """Whether a kustomization changes an object: patches it, names one of its images, sets its replicas, or renames a Service."""
-    kind, own = identity(root)
+    own = identity(root)
     return (
-        any(patch.fits(root) for patch in step.patches)
-        or (kind == 'Service' and any(step.affixes))
+        any(patch.fits(root, own) for patch in step.patches)
+        or (own[0] == 'Service' and any(step.affixes))
         or any(name.encode() in data for name, _, _ in step.images)
-        or any(name == own for name, _, _ in step.replicas)
+        or any(name == own[1] for name, _, _ in step.replicas)
     )
 
 
@@ -161,7 +162,9 @@ def _renamed(root: Map, overlay: _Overlay) -> Map:
 def _with_images(root: Map, overlay: _Overlay) -> Map:
     """The object with the overlay's `images:` and `replicas:` put in; the base itself stays as it is."""
     name = text(root, 'metadata', 'name')
-    if not (overlay.images and _has_image(root)) and all(wanted != name for wanted, _, _ in overlay.replicas):
+    names = {wanted for wanted, _, _ in overlay.images}
+    renewed = bool(names) and any(not names.isdisjoint((_named(node)[0], node['image'].value)) for node in _with_image(root))
+    if not renewed and all(wanted != name for wanted, _, _ in overlay.replicas):
         return root
     root = _copied(root)
     for wanted, count, document in overlay.replicas:
@@ -169,15 +172,28 @@ def _with_images(root: Map, overlay: _Overlay) -> Map:
         if wanted == name and spec is not None and isinstance(count, Scalar):
             spec['replicas'] = own_document(count, document)
             spec.names = {'replicas': count, **spec.names}
-    if overlay.images:
-        _set_images(root, overlay)
+    for node in _with_image(root) if renewed else ():
+        _set_image(node, overlay)
     return root
 
 
-def _has_image(node: Any) -> bool:
-    if isinstance(node, Map):
-        return isinstance(node.get('image'), Scalar) or any(_has_image(child) for child in node.values())
-    return isinstance(node, Seq) and any(_has_image(child) for child in node)
+def _with_image(root: Map) -> list[Map]:
+    """The mappings of a tree that name an image."""
+    found: list[Map] = []
+    waiting: list[Any] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Map) and isinstance(node.get('image'), Scalar):
+            found.append(node)
+        waiting.extend([child for child in (node.values() if isinstance(node, Map) else node) if isinstance(child, (Map, Seq))])
+    return found
+
+
+def _named(node: Map) -> tuple[str, str]:
+    """Name and tag of an image; a colon before the last slash belongs to the registry's port."""
+    name = str(node['image'].value).partition('@')[0]
+    head, colon, tag = name.rpartition(':')
+    return (head, tag) if colon and '/' not in tag else (name, '')
 
 
 def _copied(node: Any) -> Any:
@@ -197,14 +213,9 @@ def _copied(node: Any) -> Any:
     return made
 
 
-def _set_images(node: Any, overlay: _Overlay) -> None:
-    for child in list(node.values()) if isinstance(node, Map) else node if isinstance(node, Seq) else ():
-        if isinstance(child, (Map, Seq)):
-            _set_images(child, overlay)
-    image = node.get('image') if isinstance(node, Map) else None
-    if not isinstance(image, Scalar):
-        return
-    repository, _, tag = image.value.partition('@')[0].rpartition(':') if ':' in image.value.rpartition('/')[2] else (image.value, '', '')
+def _set_image(node: Map, overlay: _Overlay) -> None:
+    image = node['image']
+    repository, tag = _named(node)
     for wanted, entry, document in overlay.images:
         if wanted not in (repository, image.value):
             continue

@@ -30,12 +30,11 @@ class Patch(NamedTuple):
     target: Map | None
     """Its selector; None: the object of the patch's own kind and name."""
 
-    def fits(self, root: Map) -> bool:
-        """Whether it changes an object."""
+    def fits(self, root: Map, own: tuple[str, str]) -> bool:
+        """Whether it changes an object of the identity `own`."""
         if self.target is None:
-            same = isinstance(self.root, Map) and text(self.root, 'kind') == text(root, 'kind')
-            return same and identity(self.root) == identity(root)
-        kind, name = identity(root)
+            return isinstance(self.root, Map) and text(self.root, 'kind') == own[0] and identity(self.root) == own
+        kind, name = own
         labels = mapping(root, 'metadata', 'labels')
         return (
             _matches(self.target, 'kind', kind)
