@@ -1,5 +1,6 @@
 """`python -m configaudit` and the console script."""
 
+import gc
 import sys
 
 from configaudit import VERSION
@@ -10,6 +11,7 @@ def main() -> None:
     if sys.argv[1:] == ['--version']:
         print(f'configaudit {VERSION}')
         return
+    gc.disable()  # the process is short, and imports alone would start a dozen scans for cycles
     from configaudit.cli import run
 
     sys.exit(run())

@@ -16,12 +16,14 @@ from configaudit.result import Result
 
 def audit(paths: Sequence[str], config: Config) -> Result:
     """Audit files, folders and standard input."""
+    collecting = gc.isenabled()
     gc.freeze()
     gc.disable()  # a run makes millions of small values and frees them by count; scanning for cycles doubles its time
     try:
         return _audit(paths, config)
     finally:
-        gc.enable()
+        if collecting:
+            gc.enable()
 
 
 def _audit(paths: Sequence[str], config: Config) -> Result:

@@ -92,14 +92,23 @@ def _note(name: str, text: str, gutter: int, width: int) -> Iterator[Line]:
     """A note, wrapped with its lines below each other; none for an empty text."""
     if not text:
         return
-    from textwrap import wrap
-
     head = ' ' * (gutter + 1) + '= '
     indent = ' ' * (len(head) + len(name) + 2)
-    rows = wrap(visible(text), max(width - len(indent), 20), break_long_words=False, break_on_hyphens=False)
-    yield [(head, _FRAME), (f'{name}: ', 'bold'), (rows[0] if rows else '', '')]
+    rows = _wrapped(visible(text), max(width - len(indent), 20))
+    yield [(head, _FRAME), (f'{name}: ', 'bold'), (rows[0], '')]
     for row in rows[1:]:
         yield [(indent + row, '')]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of whole words; a word that is too long has a line of its own. (Loading textwrap would cost a percent of a small run.)"""
+    rows: list[str] = []
+    for word in text.split():
+        if rows and len(rows[-1]) + 1 + len(word) <= width:
+            rows[-1] += ' ' + word
+        else:
+            rows.append(word)
+    return rows or ['']
 
 
 def _error(item: dict[str, Any]) -> list[Line]:
