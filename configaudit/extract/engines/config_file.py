@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from configaudit.extract.arguments import Option, Shape, canonical
+from configaudit.extract.arguments import Arguments, Option, Shape, canonical
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores
 from configaudit.extract.mounts import named_file
@@ -12,7 +12,22 @@ from configaudit.parse.yaml import SyntaxProblem, parse
 from configaudit.places import Document, Segment
 
 
-def config_options(
+def with_config_file(
+    arguments: Arguments, invocation: Invocation, stores: Stores, shape_of: Callable[[str], Shape | None]
+) -> Arguments:
+    """The arguments with those of the file that `--config` names; the command line wins."""
+    config = arguments.last('--config')
+    if config is None or config.value is None:
+        return arguments
+    extra, unseen = _config_options(invocation, stores, config.value, shape_of)
+    given = {option.name for option in arguments.options}
+    return arguments._replace(
+        options=(*(option for option in extra if option.name not in given), *arguments.options),
+        unknown_tail=arguments.unknown_tail or unseen,
+    )
+
+
+def _config_options(
     invocation: Invocation, stores: Stores, path: Word, shape_of: Callable[[str], Shape | None]
 ) -> tuple[tuple[Option, ...], str]:
     """The options of the file at `path`, and why some are unseen when it is not among the files read."""

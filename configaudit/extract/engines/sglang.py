@@ -4,7 +4,7 @@ from configaudit.context import Context
 from configaudit.extract.arguments import Arguments, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings, product_of
-from configaudit.extract.engines.config_file import config_options
+from configaudit.extract.engines.config_file import with_config_file
 from configaudit.extract.engines.launch import Launch, joined_reason, launch_of, program_words, python_module
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
@@ -52,15 +52,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
 
 def _arguments(invocation: Invocation, launch: Launch, stores: Stores, version: Version | None) -> Arguments:
     shape_of = shapes(catalogue('sglang'), version)
-    arguments = parse_arguments(launch.arguments, shape_of)
-    config = arguments.last('--config')
-    if config is not None and config.value is not None:
-        extra, unseen = config_options(invocation, stores, config.value, shape_of)
-        given = {option.name for option in arguments.options}
-        arguments = arguments._replace(
-            options=(*(option for option in extra if option.name not in given), *arguments.options),
-            unknown_tail=arguments.unknown_tail or unseen,
-        )
+    arguments = with_config_file(parse_arguments(launch.arguments, shape_of), invocation, stores, shape_of)
     return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(launch.arguments))
 
 

@@ -7,7 +7,7 @@ from configaudit.context import Context
 from configaudit.extract.arguments import Arguments, canonical, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings, product_of
-from configaudit.extract.engines.config_file import config_options
+from configaudit.extract.engines.config_file import with_config_file
 from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, python_module
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
@@ -118,14 +118,7 @@ def _arguments(
     arguments = parse_arguments(words, shape_of)
     if model is None and launch.command == 'serve':
         model = next((word for word in arguments.positional if word.value.strip(HOLE + ' ')), None)
-    config = arguments.last('--config')
-    if config is not None and config.value is not None:
-        extra, unseen = config_options(invocation, stores, config.value, shape_of)
-        given = {option.name for option in arguments.options}
-        arguments = arguments._replace(
-            options=(*(option for option in extra if option.name not in given), *arguments.options),
-            unknown_tail=arguments.unknown_tail or unseen,
-        )
+    arguments = with_config_file(arguments, invocation, stores, shape_of)
     return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(words)), model
 
 
