@@ -1,6 +1,6 @@
 """From documents to components: carriers first (what runs), then engines and services (what is configured)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -8,7 +8,7 @@ from configaudit.context import Context
 from configaudit.extract.commands import Invocations
 from configaudit.extract.environment import Stores
 from configaudit.extract.files import Files
-from configaudit.extract.process import Process, Reading, nothing
+from configaudit.extract.process import Process, Reading
 from configaudit.extract.trees import reader_of
 from configaudit.model import Component
 from configaudit.parse.tree import Map
@@ -140,11 +140,3 @@ def _haystack(process: Process) -> str:
     words.extend(process.arguments or ())
     names = [variable.name for variable in process.environment]
     return ' '.join([*(word.value for word in words), *names])
-
-
-def read_all(readings: Iterable[Reading]) -> Reading:
-    """Several readings as one."""
-    total = nothing()
-    for reading in readings:
-        total.add(reading)
-    return total

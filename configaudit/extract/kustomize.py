@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from configaudit.extract.carriers.kubernetes import is_kubernetes
 from configaudit.extract.patches import Patch, identity, own_document, read_patches
 from configaudit.findings import Error
+from configaudit.knowledge.images import name_and_tag
 from configaudit.parse import Parsed, Unread
 from configaudit.parse.tree import Map, Scalar, Seq, items, mapping, maps, text
 from configaudit.places import Document
@@ -163,7 +164,7 @@ def _with_images(root: Map, overlay: _Overlay) -> Map:
     """The object with the overlay's `images:` and `replicas:` put in; the base itself stays as it is."""
     name = text(root, 'metadata', 'name')
     names = {wanted for wanted, _, _ in overlay.images}
-    renewed = bool(names) and any(not names.isdisjoint((_named(node)[0], node['image'].value)) for node in _with_image(root))
+    renewed = bool(names) and any(not names.isdisjoint((name_and_tag(node['image'].value)[0], node['image'].value)) for node in _with_image(root))
     if not renewed and all(wanted != name for wanted, _, _ in overlay.replicas):
         return root
     root = _copied(root)
@@ -189,13 +190,6 @@ def _with_image(root: Map) -> list[Map]:
     return found
 
 
-def _named(node: Map) -> tuple[str, str]:
-    """Name and tag of an image; a colon before the last slash belongs to the registry's port."""
-    name = str(node['image'].value).partition('@')[0]
-    head, colon, tag = name.rpartition(':')
-    return (head, tag) if colon and '/' not in tag else (name, '')
-
-
 def _copied(node: Any) -> Any:
     """The collections of a tree anew, the scalars shared."""
     if isinstance(node, Map):
@@ -215,7 +209,7 @@ def _copied(node: Any) -> Any:
 
 def _set_image(node: Map, overlay: _Overlay) -> None:
     image = node['image']
-    repository, tag = _named(node)
+    repository, tag = name_and_tag(image.value)
     for wanted, entry, document in overlay.images:
         if wanted not in (repository, image.value):
             continue

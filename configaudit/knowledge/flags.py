@@ -16,8 +16,6 @@ Spec = Mapping[str, Any]
 
 # vLLM 0.33.0 utils/argparse_utils.py; which pairs exist beside --no-x is recorded for this release and later.
 PAIRED_SINCE = {'vllm': Version((0, 33, 0, 0))}
-# sglang 0.5.9 server_args.py builds a plain argparse parser; vLLM's parser turns `_` into `-`.
-TAKES_UNDERSCORES = {'vllm'}
 
 
 class Flag(NamedTuple):
@@ -71,7 +69,6 @@ class Catalogue:
         self.names: list[str] = data['versions']
         self.versions = tuple(version for name in self.names if (version := parse(name)))
         self.newest = self.versions[-1]
-        self.takes_underscores = engine in TAKES_UNDERSCORES
         self._at = {name: at for at, name in enumerate(self.names)}
         since = PAIRED_SINCE.get(engine)
         self._paired_from = bisect_left(self.versions, since) if since else len(self.versions)

@@ -99,7 +99,7 @@ def identify(image: str) -> Image:
     named, _, digest = reference.partition('@')
     if '/' in digest:  # no digest holds a slash: what stands before it is a login, which a report must not repeat
         named, _, digest = digest.partition('@')
-    repository, tag = _split(named)
+    repository, tag = name_and_tag(named)
     engine, product = _engine(repository)
     numbered = tag.removeprefix('v').replace('.', '').isdigit()
     placeholder = not numbered and bool(PLACEHOLDER.fullmatch(tag) if tag else not digest and _OPEN_NAME.fullmatch(named))
@@ -116,8 +116,9 @@ def identify(image: str) -> Image:
     )
 
 
-def _split(named: str) -> tuple[str, str]:
-    """(repository, tag): a colon before the last slash belongs to the registry's port."""
+def name_and_tag(reference: str) -> tuple[str, str]:
+    """An image's repository and tag, without a digest; a colon before the last slash belongs to the registry's port."""
+    named = reference.partition('@')[0]
     head, colon, tail = named.rpartition(':')
     return (head, tail) if colon and '/' not in tail else (named, '')
 

@@ -82,10 +82,6 @@ def max_prefill_tokens(version: Version | None) -> Default:
     return certain(16384, ARGS)
 
 
-def schedule_conservativeness(version: Version | None) -> Default:
-    return certain(1.0, ARGS)
-
-
 def kv_cache_dtype(version: Version | None) -> Default:
     return certain('auto', ARGS)
 

@@ -11,7 +11,7 @@ from configaudit.extract.services.api import removed_api
 from configaudit.extract.settings import read_settings
 from configaudit.knowledge.kinds import WORKLOAD
 from configaudit.model import Component, Peers, Setting, Slot
-from configaudit.parse.tree import Map, Seq, get, key_place, mapping, maps, place_of, text
+from configaudit.parse.tree import Map, Seq, get, key_place, mapping, maps, text
 from configaudit.places import Document, Place
 
 Path = tuple[str, ...]
@@ -115,8 +115,3 @@ def _workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -> Re
 def is_kubernetes(root: Any) -> bool:
     """Whether a document is a Kubernetes object (or a list of them)."""
     return isinstance(root, Map) and 'kind' in root and ('apiVersion' in root or isinstance(get(root, 'items'), Seq))
-
-
-def object_place(document: Document, root: Map) -> Place:
-    """Where an object as a whole is reported: its kind."""
-    return key_place(document, root, 'kind') if 'kind' in root else place_of(document, root)

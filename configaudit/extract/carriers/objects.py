@@ -11,7 +11,7 @@ from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import Word, is_open, word_of
 from configaudit.knowledge.objects import AUTOSCALER, BUDGET, SECRET, SERVICE
 from configaudit.model import Component, Kind, Setting, Slot
-from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
+from configaudit.parse.tree import Map, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
 
 
@@ -137,11 +137,6 @@ def _database_cluster(owner: Owner, root: Map) -> Reading:
     from configaudit.extract.services.database import read_cluster
 
     return read_cluster(owner, root)
-
-
-def strings(node: object) -> tuple[str, ...]:
-    """The texts of a list of scalars."""
-    return tuple(item.value for item in node if isinstance(item, Scalar)) if isinstance(node, Seq) else ()
 
 
 def _service_kind(module: str, reader: str) -> Callable[[Owner, Map], Reading]:

@@ -13,6 +13,7 @@ from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word, is_open, word_of
+from configaudit.knowledge.images import name_and_tag
 from configaudit.knowledge.pool_libraries import squash
 from configaudit.knowledge.service_kinds import DATABASE
 from configaudit.model import Component, Peers, Setting, Slot
@@ -112,8 +113,7 @@ def _names(carrier: Component) -> list[str]:
 
 
 def _product(process: Process, invocations: Sequence[Invocation]) -> str:
-    image = process.image.value.partition('@')[0] if process.image is not None else ''
-    repository = image.rpartition(':')[0] if ':' in image.rpartition('/')[2] else image
+    repository = name_and_tag(process.image.value)[0] if process.image is not None else ''
     found = _SERVER_IMAGE.search(repository)
     if found is None:
         return ''

@@ -8,6 +8,7 @@ from configaudit.extract.services.dsn import Dsn, parse_ado, parse_dsn
 from configaudit.extract.services.pool_drafts import Draft, add_option, add_url
 from configaudit.extract.services.pool_files import spring_drafts
 from configaudit.extract.words import Word
+from configaudit.knowledge.images import name_and_tag
 from configaudit.knowledge.pool_libraries import ENVIRONMENT
 from configaudit.model import Setting
 from configaudit.patterns import regex
@@ -26,7 +27,7 @@ _HOST_NAMES = ('DB_HOST', 'DATABASE_HOST', 'POSTGRES_HOST', 'POSTGRESQL_HOST', '
 
 def environment_drafts(process: Process, invocations: Iterable[Invocation], environment: Mapping[str, Word]) -> list[Draft]:
     """The pools of one process, as far as its environment shows them."""
-    image = process.image.value.partition('@')[0].rpartition(':')[0] or process.image.value if process.image is not None else ''
+    image = name_and_tag(process.image.value)[0] if process.image is not None else ''
     if _NO_POOL.search('/' + image.lower()):
         return []
     drafts = spring_drafts(_spring_entries(environment))
