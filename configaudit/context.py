@@ -18,6 +18,8 @@ class Context(NamedTuple):
     service: Service = Service()
     engine_versions: Mapping[str, str] = {}
     """Engine name -> version that replaces an unknown one ('' applies to all)."""
+    assumed_versions: Mapping[str, str] = {}
+    """Engine name -> version that every engine of that name is judged as, whatever the files say (`upgrade`)."""
     gpu: str = ''
     """GPU product for engines whose GPU the files do not show."""
     links: tuple[tuple[str, str], ...] = ()

@@ -41,6 +41,8 @@ def engine_release(invocation: Invocation, engine: str, context: Context) -> Rel
     given = context.engine_versions.get(engine) or context.engine_versions.get('')
     if version is None and given:
         version, found = parse(given), 'given by option'
+    if engine in context.assumed_versions:
+        version, found = parse(context.assumed_versions[engine]), 'assumed'
     newest = catalogue(engine).newest if version is not None and engine in _HISTORIES else None
     note = f'newer than the data ({newest})' if version is not None and newest is not None and version > newest else ''
     return Release(version, found, note)
