@@ -6,10 +6,10 @@ The data is `engines/*.json`, written by tools/compact_flags.py; `history` reads
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from os.path import dirname, join
 from typing import Any, NamedTuple
 
 from configaudit.knowledge.history import Position, Range, Status, judge, locate
+from configaudit.knowledge.shipped import load
 from configaudit.knowledge.versions import Version, parse
 
 Spec = Mapping[str, Any]
@@ -197,6 +197,10 @@ class Catalogue:
         at = self.position(version).read_as
         return next((span.spec.get('default') for span in self._ranges(self._env.get(name, ())) if span.has(at)), None)
 
+    def env_history(self, name: str) -> tuple[tuple[str, str, object], ...]:
+        """(first, last examined version, default) of an environment variable, oldest first."""
+        return tuple((span['first'], span['last'], span.get('default')) for span in self._env.get(name, ()))
+
     def _main(self, option: str) -> str:
         """The main spelling of an option of any version, or the option itself."""
         return next((each[0] for each in self._table(None).get(spelling(option), [])), spelling(option))
@@ -273,26 +277,7 @@ def _frozen(default: object) -> object:
     return tuple(sorted(default.items())) if isinstance(default, dict) else default
 
 
-def load(name: str) -> dict[str, Any]:
-    """A file of `engines/` as data."""
-    import json  # kept off the start-up path of runs that meet no engine
-
-    with open(join(dirname(__file__), 'engines', f'{name}.json'), 'rb') as file:
-        found: dict[str, Any] = json.loads(file.read())
-    return found
-
-
 @cache
 def catalogue(engine: str) -> Catalogue:
     """The catalogue of 'vllm' or 'sglang'. KeyError for an engine without one."""
     return Catalogue(engine, load(engine), load('replacements')[engine])
-
-
-@cache
-def settings(engine: str) -> Mapping[str, Any]:
-    """The hand-kept settings of another server ('tgi', 'ollama', 'triton' ...).
-
-    {'settings': [{setting, default, where, note}], 'source'}; KeyError for a server without a table.
-    """
-    found: Mapping[str, Any] = load('others')[engine]
-    return found

@@ -2,7 +2,8 @@ import time
 
 import pytest
 
-from configaudit.knowledge.flags import Catalogue, catalogue, load, settings
+from configaudit.knowledge.flags import Catalogue, catalogue
+from configaudit.knowledge.shipped import load, settings
 from configaudit.knowledge.versions import Version, parse, release
 
 VLLM, SGLANG = catalogue('vllm'), catalogue('sglang')
