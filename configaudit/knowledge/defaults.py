@@ -1,5 +1,6 @@
 """The effective default of a setting: one value, several possible values, or a value only the engine can work out."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -35,3 +36,12 @@ def one_of(values: 'set[int] | set[bool] | set[float] | set[str]', source: str, 
     """Certain when one value is left, otherwise all of them in ascending order."""
     candidates = tuple(sorted(values))
     return Default(candidates[0] if len(candidates) == 1 else None, candidates, source, condition)
+
+
+def on_any(found: Sequence[Default]) -> Default:
+    """The default where it is not known which of several GPUs (or releases) holds."""
+    candidates = tuple(dict.fromkeys(value for default in found for value in default.candidates))
+    if len(found) == 1 or not all(default.candidates for default in found):
+        return next((default for default in found if not default.candidates), found[0])
+    condition = found[0].condition if len(candidates) == 1 else 'depends on the GPU'
+    return found[0]._replace(value=candidates[0] if len(candidates) == 1 else None, candidates=candidates, condition=condition)

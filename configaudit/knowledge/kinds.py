@@ -52,7 +52,7 @@ POD = Kind('pod', (), {
     'labels': _spec(default={}),
     'object_kind': _spec(),
     'gpus': _spec('count', 0),
-    'gpu_product': _spec('text'),
+    'gpu_labels': _spec(),
     'volumes': _spec(default=()),
     'shm': _spec(),
     'rwo_claims': _spec(default=()),

@@ -58,6 +58,16 @@ from configaudit.knowledge.gpus import PRODUCTS, SYNONYMS, lookup
         ('a100-80g', 'A100-80GB', 1),
         ('A100', 'A100-40GB', 1),
         ('4090', 'RTX-4090', 1),
+        ('NVIDIA-H20-3e', 'H20-3e', 1),
+        ('NVIDIA-A100-SXM-64GB', 'A100-64GB', 1),
+        ('NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition', 'RTX-PRO-6000', 1),
+        ('nvidia-rtx-pro-6000', 'RTX-PRO-6000', 1),
+        ('A100_NVLINK_80GB', 'A100-80GB', 1),
+        ('g4-standard-96', 'RTX-PRO-6000', 2),
+        ('g7e.48xlarge', 'RTX-PRO-6000', 8),
+        ('Standard_NC6s_v3', 'V100-16GB', 1),
+        ('AMD_Instinct_MI355X_OAM', 'MI355X', 1),
+        ('tpu-v6e-slice', 'TPU-v6e', 1),
     ],
 )
 def test_lookup(text: str, name: str, count: int) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from configaudit import units
+from configaudit.extract.carriers.gpu_labels import gpu_labels
 from configaudit.extract.process import Imported, Mount, Process, Reference, Variable
 from configaudit.extract.services.pod_sysctls import pod_sysctls
 from configaudit.extract.settings import read_settings
@@ -82,36 +83,14 @@ def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, own
         place = key_place(document, mapping(template, 'metadata') or labels, 'labels')
         pod.settings['labels'] = Setting('labels', plain(labels), place)
     pod.settings['object_kind'] = Setting('object_kind', owner.kind, pod.place)
-    product = _gpu_product(spec)
-    if product is not None:
-        pod.settings['gpu_product'] = Setting('gpu_product', product.value, place_of(document, product))
+    labels_of_nodes = gpu_labels(document, template, spec)
+    if labels_of_nodes is not None:
+        pod.settings['gpu_labels'] = labels_of_nodes
     claims = tuple(
         name for volume in maps(spec, 'volumes') if (name := text(volume, 'persistentVolumeClaim', 'claimName'))
     )
     if claims:
         pod.settings['rwo_claims'] = Setting('rwo_claims', claims, key_place(document, spec, 'volumes'))
-
-
-_PRODUCT_LABELS = (
-    'cloud.google.com/gke-accelerator', 'nvidia.com/gpu.product', 'gpu.nvidia.com/class', 'gpu.nvidia.com/model',
-    'karpenter.k8s.aws/instance-gpu-name', 'node.kubernetes.io/instance-type', 'beta.kubernetes.io/instance-type',
-    'amd.com/gpu.product-name', 'accelerator', 'k8s.amazonaws.com/accelerator',
-)  # fmt: skip
-
-
-def _gpu_product(spec: Map) -> Any:
-    """The node label that names the GPU, from nodeSelector or a required affinity with one value."""
-    for label in _PRODUCT_LABELS:
-        node = get(spec, 'nodeSelector', label)
-        if isinstance(node, Scalar):
-            return node
-    required = get(spec, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms')
-    for term in required if isinstance(required, Seq) else ():
-        for expression in maps(term, 'matchExpressions'):
-            values = get(expression, 'values')
-            if text(expression, 'key') in _PRODUCT_LABELS and isinstance(values, Seq) and len(values) == 1:
-                return values[0]
-    return None
 
 
 def _read_container(

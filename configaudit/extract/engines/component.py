@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from configaudit.context import Context
 from configaudit.extract.arguments import Arguments
 from configaudit.extract.commands import Invocation
+from configaudit.extract.engines.gpu import engine_gpu
 from configaudit.extract.engines.launch import Launch
-from configaudit.extract.engines.version import Release, engine_gpu
+from configaudit.extract.engines.version import Release
 from configaudit.model import Component, Kind, Peers, Setting
 from configaudit.patterns import regex
 
@@ -17,13 +18,12 @@ _MANY_NODES = regex(r'\bray start\b|RAY_START_CMD|multi-node-serving|ray[_-]clus
 def engine_settings(invocation: Invocation, launch: Launch, arguments: Arguments, context: Context) -> dict[str, Setting]:
     """The settings that every engine has."""
     place, image = launch.program, invocation.process.image
-    gpu = engine_gpu(invocation, context)
     settings = {
         'options': Setting('options', arguments.options, place),
         'arguments': Setting('arguments', arguments, place),
         'environment': Setting('environment', dict(invocation.environment), place),
         'command': Setting('command', launch.command, place),
-        'gpu': Setting('gpu', gpu, place, reason='' if gpu else 'the files do not show which GPU it runs on'),
+        'gpu': engine_gpu(invocation, place, context),
         'piped': Setting('piped', invocation.piped, place),
         'ray_cluster': Setting('ray_cluster', _joins_ray(invocation), place),
     }

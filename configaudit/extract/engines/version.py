@@ -1,4 +1,4 @@
-"""Which version an engine is, how that was found, and on which GPU it runs."""
+"""Which version an engine is and how that was found."""
 
 import re
 from typing import NamedTuple
@@ -7,7 +7,6 @@ from configaudit.context import Context
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.launch import image_of
 from configaudit.knowledge.flags import catalogue
-from configaudit.knowledge.gpus import Gpu, lookup
 from configaudit.knowledge.versions import Version, parse
 
 _HISTORIES = ('vllm', 'sglang')
@@ -57,16 +56,3 @@ def _pinned(invocation: Invocation, engine: str) -> str | None:
     pattern = re.compile(rf'\b{engine}(?:\[[\w,]*\])?\s*==\s*v?(\d+\.\d+[\w.]*)')
     found = {match for text in texts for match in pattern.findall(text)}
     return found.pop() if len(found) == 1 else None
-
-
-def engine_gpu(invocation: Invocation, context: Context) -> Gpu | None:
-    """The GPU by node label, resource name, or the run's option."""
-    carrier = invocation.process.component
-    for pod in carrier.peers('pod'):
-        product = pod['gpu_product']
-        if product.is_set and product.is_known and (found := lookup(str(product.known_value))):
-            return found
-    resource = carrier.settings.get('gpu_resource')
-    if resource is not None and 'mig-' in str(resource.known_value) and (found := lookup(str(resource.known_value))):
-        return found
-    return lookup(context.gpu) if context.gpu else None

@@ -14,7 +14,7 @@ from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.extract.words import Word
 from configaudit.knowledge import vllm as facts
-from configaudit.knowledge.defaults import Default
+from configaudit.knowledge.defaults import Default, on_any
 from configaudit.knowledge.engine_kinds import VLLM
 from configaudit.knowledge.flags import catalogue
 from configaudit.knowledge.gpus import Gpu
@@ -134,9 +134,8 @@ def _settle(
     invocation: Invocation, launch: Launch, settings: dict[str, Setting], version: Version | None, unseen: str
 ) -> None:
     """What was not given: the engine's defaults at that version and GPU, or unknown where arguments are unseen."""
-    gpu: Gpu | None = settings['gpu'].known_value  # type: ignore[assignment]
     settings['generation'] = _generation(settings, version, invocation.environment, launch, unseen or invocation.unseen_variables)
-    for name, found in _defaults(invocation, settings, version, gpu).items():
+    for name, found in _defaults(invocation, settings, version).items():
         if name in settings:
             continue
         spec = VLLM.settings[name]
@@ -148,16 +147,17 @@ def _settle(
 
 
 def _defaults(
-    invocation: Invocation, settings: Mapping[str, Setting], version: Version | None, gpu: Gpu | None
+    invocation: Invocation, settings: Mapping[str, Setting], version: Version | None
 ) -> dict[str, Default]:
     serving = _serving(settings, invocation)
+    gpus: tuple[Gpu | None, ...] = settings['gpu'].candidates or (settings['gpu'].known_value,)
     generation = settings['generation']
     engine = str(generation.known_value) if generation.is_known else None
     tokens = settings.get('max_num_batched_tokens')
     budget = tokens.known_value if tokens is not None and tokens.is_known else None
     return {
-        'max_num_seqs': facts.max_num_seqs(version, gpu, serving, max_num_batched_tokens=budget),  # type: ignore[arg-type]
-        'max_num_batched_tokens': facts.max_num_batched_tokens(version, gpu, serving),
+        'max_num_seqs': on_any([facts.max_num_seqs(version, gpu, serving, max_num_batched_tokens=budget) for gpu in gpus]),  # type: ignore[arg-type]
+        'max_num_batched_tokens': on_any([facts.max_num_batched_tokens(version, gpu, serving) for gpu in gpus]),
         'gpu_memory_utilization': facts.gpu_memory_utilization(version),
         'kv_cache_dtype': facts.kv_cache_dtype(version),
         'tensor_parallel_size': facts.tensor_parallel_size(version),

@@ -1,0 +1,57 @@
+"""Which nodes a pod may run on, by the labels that tell the node's GPU: nodeSelector, affinity, annotation."""
+
+from typing import Any
+
+from configaudit.extract.words import word_of
+from configaudit.model import Setting
+from configaudit.parse.tree import Map, Scalar, Seq, get, mapping, maps, place_of, text
+from configaudit.patterns import regex
+from configaudit.places import Document
+
+ANNOTATION = 'configaudit.io/gpu'
+_TELLING = regex(r'gpu|accelerator|nvidia|instance-(type|family)|machine-(type|family)|compute-class|nodepool|agentpool|node[-_]?group', 2)
+"""Keys of node labels that may tell the GPU, the machine, or the pool of nodes."""
+
+Labels = tuple[tuple[str, str], ...]
+"""Labels that all hold on one node; an empty value stands for one that cannot be read."""
+MAX_ALTERNATIVES = 32
+
+
+def gpu_labels(document: Document, template: Map, spec: Map) -> Setting | None:
+    """The alternatives of node labels (a node has all of one of them), where any of them may tell the GPU."""
+    given = mapping(template, 'metadata', 'annotations')
+    node = given.get(ANNOTATION) if given is not None else None
+    if isinstance(node, Scalar):
+        return Setting('gpu_labels', (((ANNOTATION, _read(document, node)),),), place_of(document, node))
+    selector = mapping(spec, 'nodeSelector')
+    fixed = tuple((key, _read(document, value), value) for key, value in (selector or {}).items() if _TELLING.search(key))
+    always: Labels = tuple((key, value) for key, value, _ in fixed)
+    place = place_of(document, fixed[0][2]) if fixed else None
+    alternatives: list[Labels] = []
+    required = get(spec, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms')
+    for term in required if isinstance(required, Seq) else ():
+        choices, first = _term(document, term)
+        place = place or first
+        alternatives.extend((*always, *choice) for choice in choices)
+    if place is None:
+        return None
+    reason = 'many kinds of nodes are allowed' if len(alternatives) > MAX_ALTERNATIVES else ''
+    return Setting('gpu_labels', tuple(alternatives) or (always,), place, reason=reason)
+
+
+def _term(document: Document, term: Any) -> tuple[list[Labels], Any]:
+    """The combinations of telling labels that one term allows, and where the first stands."""
+    combinations: list[Labels] = [()]
+    place = None
+    for expression in maps(term, 'matchExpressions'):
+        key, values = text(expression, 'key') or '', get(expression, 'values')
+        if text(expression, 'operator') != 'In' or not isinstance(values, Seq) or not values or not _TELLING.search(key):
+            continue
+        place = place or place_of(document, values[0])
+        combinations = [(*labels, (key, _read(document, value))) for labels in combinations for value in values][: MAX_ALTERNATIVES + 1]
+    return combinations, place
+
+
+def _read(document: Document, node: Any) -> str:
+    word = word_of(document, node)
+    return word.value if word is not None and word.known else ''
