@@ -1,7 +1,7 @@
 """The built-in rules: which module judges which kind. Only modules whose kind was met are imported."""
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
-    'vllm': ('vllm', 'vllm_serving', 'vllm_environment', 'engine_flags'),
+    'vllm': ('vllm', 'vllm_serving', 'vllm_startup', 'vllm_environment', 'engine_flags'),
     'sglang': ('sglang', 'engine_flags'),
     'tgi': ('tgi',),
     'engine': ('engines', 'engine_memory', 'secrets'),

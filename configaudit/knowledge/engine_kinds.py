@@ -48,6 +48,13 @@ VLLM = declare(Kind('vllm', ('engine',), {
         distributed_executor_backend='text', calculate_kv_scales='bool', host='text', attention_backend='text',
         performance_mode='text', kv_cache_memory_bytes='count', data_parallel_size_local='count', nnodes='count',
     ),
+    **_flags(
+        node_rank='count', data_parallel_rank='count', data_parallel_hybrid_lb='bool', data_parallel_external_lb='bool',
+        data_parallel_multi_port_external_lb='bool', prefill_context_parallel_size='count', api_server_count='count', headless='bool',
+        enable_auto_tool_choice='bool', tool_call_parser='text', enable_reasoning='bool', reasoning_parser='text', enable_log_outputs='bool',
+        enable_per_request_metrics='bool', enable_eplb='bool', enable_expert_parallel='bool', long_prefill_token_threshold='count',
+        max_num_partial_prefills='count',
+    ),
     'generation': SettingSpec(),
     'cpu': SettingSpec('bool', False),
 }))  # fmt: skip
