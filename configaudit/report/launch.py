@@ -6,7 +6,7 @@ from typing import Any
 from configaudit.prelaunch import Answer, Launch
 from configaudit.report.document import document, errors, findings, locator, reasons
 from configaudit.report.escape import json_text, visible
-from configaudit.report.markdown import _safe as markdown_text
+from configaudit.report.markdown import safe as markdown_text
 from configaudit.report.wording import plural
 from configaudit.result import Result
 

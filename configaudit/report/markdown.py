@@ -1,7 +1,7 @@
 """Markdown for pull request comments and job summaries: a table for every file."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -22,45 +22,46 @@ def render(result: Result, options: Options) -> str:
     counts = summary(result)
     parts = ['## Configuration audit', headline(counts)]
     for path, group in groupby(findings(result, locator()), lambda item: str(item['location']['path'])):
-        parts += [f'### {_safe(path)}', _table(('Severity', 'Place', 'Rule', 'Finding'), map(_row, group))]
+        parts += [f'### {safe(path)}', table(('Severity', 'Place', 'Rule', 'Finding'), map(_row, group))]
     if result.errors:
-        rows = ((_place(item), _safe(item['kind']), _safe(item['message'])) for item in errors(result))
-        parts += ['### Not audited', _table(('Place', 'Kind', 'Reason'), rows)]
+        rows = ((_place(item), safe(item['kind']), safe(item['message'])) for item in errors(result))
+        parts += ['### Not audited', table(('Place', 'Kind', 'Reason'), rows)]
     if result.not_assessed:
-        parts += ['### Not assessed', _table(('Rule', 'Times', 'Reasons'), map(_not_assessed, counts['not_assessed_by_rule']))]
+        parts += ['### Not assessed', table(('Rule', 'Times', 'Reasons'), map(_not_assessed, counts['not_assessed_by_rule']))]
     return '\n\n'.join(parts) + '\n'
 
 
 def _row(item: dict[str, Any]) -> tuple[str, ...]:
     at = item['location']
-    return f'**{item["severity"]}**', f'{at["line"]}:{at["column"]}', _safe(item['rule']), '<br>'.join(_words(item))
+    return f'**{item["severity"]}**', f'{at["line"]}:{at["column"]}', safe(item['rule']), '<br>'.join(_words(item))
 
 
 def _words(item: dict[str, Any]) -> Iterator[str]:
-    yield _safe(item['message'])
+    yield safe(item['message'])
     for near in item['related']:
-        yield f'see {_place(near["location"])} {_safe(near["message"])}'
+        yield f'see {_place(near["location"])} {safe(near["message"])}'
     if item['effect']:
-        yield f'effect: {_safe(item["effect"])}'
+        yield f'effect: {safe(item["effect"])}'
     if item['side_effect']:
-        yield f'side effect: {_safe(item["side_effect"])}'
+        yield f'side effect: {safe(item["side_effect"])}'
     if item['fix']:
-        yield f'fix: {_safe(item["fix"]["description"])}'
+        yield f'fix: {safe(item["fix"]["description"])}'
 
 
 def _not_assessed(item: dict[str, Any]) -> tuple[str, ...]:
-    return _safe(item['rule']), str(item['count']), '<br>'.join(f'{_safe(reason)} ({count})' for reason, count in item['reasons'].items())
+    return safe(item['rule']), str(item['count']), '<br>'.join(f'{safe(reason)} ({count})' for reason, count in item['reasons'].items())
 
 
 def _place(item: dict[str, Any]) -> str:
-    return _safe(f'{item["path"]}:{item["line"]}:{item["column"]}')
+    return safe(f'{item["path"]}:{item["line"]}:{item["column"]}')
 
 
-def _table(heads: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of cells that are Markdown already."""
     lines = [f'| {" | ".join(heads)} |', '|' + ' --- |' * len(heads)]
     return '\n'.join([*lines, *(f'| {" | ".join(row)} |' for row in rows)])
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """Text that Markdown shows as it is: no markup, HTML, link, autolink or mention survives."""
     return _MENTION.sub('@<!-- -->', _MARKUP.sub(r'\\\g<0>', visible(text)))
