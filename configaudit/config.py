@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from configaudit.context import Context, Service
+from configaudit.context import Context, Local, Service
 from configaudit.dates import today
 from configaudit.engine import Choice
 from configaudit.errors import UsageError
@@ -149,7 +149,9 @@ def _with_choices(config: Config, given: Mapping[str, Any]) -> Config:
         given.get('select', ()), given.get('ignore', ()), (), given.get('severity', {}), _options(given),
         tuple(override for item, override in overrides if not _is_over(item, config)), config.context.profile,
     )  # fmt: skip
-    return config._replace(choices=choices, ignored=ignored, expired=gone)
+    local = tuple(_local(item) for item, _ in overrides if not _is_over(item, config) and ('engine_version' in item or 'gpu' in item))
+    context = config.context._replace(local=local, root=config.root)
+    return config._replace(choices=choices, ignored=ignored, expired=gone, context=context)
 
 
 def _is_over(item: Mapping[str, Any], config: Config) -> bool:
@@ -170,15 +172,23 @@ def _options(given: Mapping[str, Any]) -> dict[str, dict[str, object]]:
 
 
 def _context(given: Mapping[str, Any]) -> Context:
-    versions = given.get('engine_version', {})
     return Context(
         service=Service(**given.get('service', {})),
-        engine_versions={'': versions} if isinstance(versions, str) else versions,
+        engine_versions=_versions(given),
         gpu=given.get('gpu', ''),
         links=tuple((link['client'], link['server']) for link in given.get('links', ())),
         complete=given.get('complete', False),
         profile=given.get('profile', 'latency'),
     )
+
+
+def _versions(given: Mapping[str, Any]) -> Mapping[str, str]:
+    versions: str | Mapping[str, str] = given.get('engine_version', {})
+    return {'': versions} if isinstance(versions, str) else versions
+
+
+def _local(item: Mapping[str, Any]) -> Local:
+    return Local(Scope(item.get('paths', ()), item.get('objects', ())), _versions(item), item.get('gpu', ''))
 
 
 def _check_version(required: str, path: str) -> None:

@@ -35,14 +35,15 @@ def check_rules(config: Config, registry: Registry) -> None:
 
 def check_context(config: Config) -> None:
     """Complain about engines, versions and GPUs that mean nothing, and files that are not there."""
-    for engine, version in config.context.engine_versions.items():
-        _check_version(config, engine, version)
-    if config.context.gpu:
+    for versions in (config.context.engine_versions, *(item.engine_versions for item in config.context.local)):
+        for engine, version in versions.items():
+            _check_version(config, engine, version)
+    for gpu in filter(None, (config.context.gpu, *(item.gpu for item in config.context.local))):
         from configaudit.knowledge.gpus import lookup
 
-        if lookup(config.context.gpu) is None:
-            message = f'gpu: {config.context.gpu!r} is no GPU that is known here: write it as H100 or A100-80G'
-            raise _wrong(config, message, ('gpu',), config.context.gpu)
+        if lookup(gpu) is None:
+            message = f'gpu: {gpu!r} is no GPU that is known here: write it as H100 or A100-80G'
+            raise _wrong(config, message, ('gpu', 'overrides'), gpu)
     for path in (*config.values, *config.rule_files):
         if not os.path.exists(path):
             raise _wrong(config, f'{shown(path)}: No such file or directory', ('values', 'rule-files'), os.path.basename(path))
@@ -113,6 +114,6 @@ def _check_version(config: Config, engine: str, version: str) -> None:
     if engine and engine not in ENGINES:
         close = _nearest(engine, ENGINES)
         known = f'did you mean {close!r}?' if close else 'there are ' + ', '.join(ENGINES)
-        raise _wrong(config, f'engine_version: no engine is called {engine!r}: {known}', ('engine_version',), engine)
+        raise _wrong(config, f'engine_version: no engine is called {engine!r}: {known}', ('engine_version', 'overrides'), engine)
     if parse(version) is None:
-        raise _wrong(config, f'engine_version: {version!r} is not a version such as 0.10.2', ('engine_version',), version)
+        raise _wrong(config, f'engine_version: {version!r} is not a version such as 0.10.2', ('engine_version', 'overrides'), version)

@@ -36,6 +36,7 @@ DURATION = Shape('duration')
 DATE = Shape('date')
 LEVEL = Shape('choice', ('error', 'warning', 'advice', 'off'))
 SEVERITY_TABLE = Shape('table', of=LEVEL)
+VERSIONS = Shape('either', of=Shape('table', of=TEXT))
 OPTIONS_TABLE = Shape('table', of=Shape('table', of=Shape('any')))
 
 SERVICE = Shape('map', keys=(
@@ -51,6 +52,8 @@ OVERRIDE = Shape('map', keys=(
     Key('ignore', TEXTS, 'Rules not to run there.'),
     Key('severity', SEVERITY_TABLE, 'Other severities there.'),
     Key('rules', OPTIONS_TABLE, 'Other rule options there.'),
+    Key('engine_version', VERSIONS, 'The engine version there, where image tags do not say.'),
+    Key('gpu', TEXT, 'The GPU product there, where no file names it.'),
     Key('reason', TEXT, 'Why.'),
     Key('expires', DATE, 'The first day on which the override no longer holds.'),
 ))  # fmt: skip
@@ -78,7 +81,7 @@ ROOT = Shape('map', keys=(
     Key('overrides', Shape('list', of=OVERRIDE), 'Other choices for some paths or objects; later entries win.'),
     Key('ignores', Shape('list', of=IGNORED), 'Findings that are accepted, with the reason and how long.'),
     Key('service', SERVICE, 'Numbers of the service that no file shows.'),
-    Key('engine_version', Shape('either', of=Shape('table', of=TEXT)), 'The engine version where image tags do not say: one for all, or by engine.'),
+    Key('engine_version', VERSIONS, 'The engine version where image tags do not say: one for all, or by engine.'),
     Key('gpu', TEXT, 'The GPU product where no file names it: `H100`, `A100-80G`.'),
     Key('links', Shape('list', of=LINK), 'Who connects to whom, where the files do not show it.'),
     Key('complete', BOOLEAN, 'The files are the whole application: what is not among them does not exist.'),

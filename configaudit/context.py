@@ -1,7 +1,11 @@
 """What only a person knows: one frozen value from the configuration and the command line."""
 
+import os
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from configaudit.model import Component
+from configaudit.scope import Scope, in_scope
 
 
 class Service(NamedTuple):
@@ -10,6 +14,14 @@ class Service(NamedTuple):
     longest_generation_s: float | None = None
     max_ttft_s: float | None = None
     target_rps: float | None = None
+
+
+class Local(NamedTuple):
+    """Facts for some paths or objects."""
+
+    scope: Scope
+    engine_versions: Mapping[str, str] = {}
+    gpu: str = ''
 
 
 class Context(NamedTuple):
@@ -27,3 +39,24 @@ class Context(NamedTuple):
     complete: bool = False
     """The run covers the whole application: what is not seen does not exist."""
     profile: str = 'latency'
+    local: tuple[Local, ...] = ()
+    """What holds for some paths or objects only; later entries win."""
+    root: str = ''
+    """The folder that the paths of `local` are relative to; '' for the working directory."""
+
+    def version_of(self, engine: str, carrier: Component) -> str:
+        """The version that a person gave for an engine of this carrier, or ''."""
+        tables = [item.engine_versions for item in self._around(carrier)]
+        given = [versions.get(engine) or versions.get('') for versions in (*reversed(tables), self.engine_versions)]
+        return next(filter(None, given), '')
+
+    def gpu_of(self, carrier: Component) -> str:
+        """The GPU that a person gave for this carrier, or ''."""
+        return next((item.gpu for item in reversed(self._around(carrier)) if item.gpu), self.gpu)
+
+    def _around(self, carrier: Component) -> list[Local]:
+        if not self.local:
+            return []
+        path = carrier.place.outermost().document.path
+        relative = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, '/') if self.root else path
+        return [item for item in self.local if in_scope(item.scope, carrier, relative)]

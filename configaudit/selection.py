@@ -1,24 +1,17 @@
 """Which rule runs where and how: selectors over rules, patterns over paths and objects."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import translate
-from functools import lru_cache
 from typing import NamedTuple
 
 from configaudit.engine import Choice
 from configaudit.model import SEVERITIES, Component, Rule
-from configaudit.sources import Patterns, compile_patterns
+from configaudit.scope import Scope as Scope
+from configaudit.scope import glob, in_scope
+from configaudit.scope import in_objects as in_objects
+from configaudit.scope import in_paths as in_paths
 
 Severities = Mapping[str, str]
 Options = Mapping[str, Mapping[str, object]]
-
-
-class Scope(NamedTuple):
-    """Where something of the configuration holds: paths relative to its folder, and objects."""
-
-    paths: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
 
 
 class Override(NamedTuple):
@@ -36,51 +29,13 @@ def matches(selector: str, rule: Rule) -> bool:
     if selector in (rule.id, *rule.aliases, *rule.checklist, rule.severity):
         return True
     if '*' in selector or '?' in selector:
-        return _glob(selector).match(rule.id) is not None
+        return glob(selector).match(rule.id) is not None
     return any(name.startswith(selector + '-') for name in (rule.id, *rule.checklist))
 
 
 def any_matches(selectors: Iterable[str], rule: Rule) -> bool:
     """Whether one of the selectors names the rule."""
     return any(matches(selector, rule) for selector in selectors)
-
-
-@lru_cache(maxsize=512)
-def _glob(pattern: str) -> re.Pattern[str]:
-    return re.compile(translate(pattern))
-
-
-@lru_cache(maxsize=512)
-def _patterns(patterns: tuple[str, ...]) -> Patterns:
-    return compile_patterns(patterns)
-
-
-def in_paths(patterns: tuple[str, ...], path: str) -> bool:
-    """Whether a path, or a folder above it, matches .gitignore patterns; without patterns every path does."""
-    if not patterns:
-        return True
-    compiled = _patterns(patterns)
-    steps = path.split('/')
-    folders = ('/'.join(steps[:count]) for count in range(1, len(steps)))
-    return compiled.match(path, False) or any(compiled.match(folder, True) for folder in folders)
-
-
-def in_objects(patterns: tuple[str, ...], component: Component) -> bool:
-    """Whether a component is one of the objects, or part of one; without patterns every component is."""
-    return not patterns or any(_is_object(pattern, component) for pattern in patterns)
-
-
-def _is_object(pattern: str, component: Component) -> bool:
-    steps = component.identity.split('/')
-    if '/' not in pattern:
-        return any(_glob(pattern).match(step) for step in (*steps, component.name))
-    wanted = pattern.strip('/').split('/')
-    return len(wanted) <= len(steps) and all(_glob(part).match(step) for part, step in zip(wanted, steps))
-
-
-def in_scope(scope: Scope, component: Component, path: str) -> bool:
-    """Whether something holds for a component of the file at `path` (relative to the configuration's folder)."""
-    return in_paths(scope.paths, path) and in_objects(scope.objects, component)
 
 
 class Choices(NamedTuple):

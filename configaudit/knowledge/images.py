@@ -9,6 +9,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from configaudit.knowledge.vendor_images import contained
 from configaudit.knowledge.versions import Version, parse
 from configaudit.patterns import regex
 
@@ -30,6 +31,7 @@ class Image(NamedTuple):
     repository: str = ''
     placeholder: bool = False  # the tag stands for a value to fill in
     vendor: bool = False  # the tag counts a product that contains the engine
+    product: str = ''  # that product
 
 
 # (pattern for the repository, engine, name of the product whose version the tag carries, '' for the engine's own).
@@ -38,13 +40,14 @@ REPOSITORIES: tuple[tuple[str, str, str], ...] = (
     (r'(^|/)nim/.+', 'nim', ''),
     (r'(^|/)nvidia/vllm$', 'vllm', 'the NVIDIA container'),
     (r'(^|/)nvidia/sglang$', 'sglang', 'the NVIDIA container'),
-    (r'(^|/)ai-dynamo/vllm-runtime$', 'vllm', 'NVIDIA Dynamo'),
-    (r'(^|/)ai-dynamo/sglang-runtime$', 'sglang', 'NVIDIA Dynamo'),
+    (r'(^|/)ai-dynamo[/-]vllm-runtime(-cu\d+)?$', 'vllm', 'NVIDIA Dynamo'),
+    (r'(^|/)ai-dynamo[/-]sglang-runtime(-cu\d+)?$', 'sglang', 'NVIDIA Dynamo'),
     (r'(^|/)ai-dynamo/tensorrtllm-runtime$', 'tensorrt-llm', 'NVIDIA Dynamo'),
     (r'(^|/)(rhaiis|rhaii)[^/]*/vllm[^/]*$', 'vllm', 'Red Hat AI Inference Server'),
     (r'(^|/)rhoai/[^/]*vllm[^/]*$', 'vllm', 'Red Hat OpenShift AI'),
     (r'(^|/)lmcache/vllm-openai$', 'vllm', 'LMCache'),
-    (r'(^|/)llm-d/llm-d(-(cuda|rocm|xpu|cpu|hpu|aws|gke|dev))*$', 'vllm', 'llm-d'),
+    (r'(^|/)llm-d/llm-d-(cuda|aws)$', 'vllm', 'llm-d'),
+    (r'(^|/)llm-d/llm-d(-(cuda|rocm|xpu|cpu|hpu|aws|gke|dev))*$', 'vllm', 'a build of llm-d'),
     (r'(^|/)worker-v1-vllm$', 'vllm', 'the RunPod worker'),
     (r'(^|/)vertex-[^/]*/pytorch-vllm-serve$', 'vllm', 'the Vertex AI container'),
     (r'(^|/)[^/]*(exporter|router|operator|scheduler|proxy|sidecar|gateway|controller|benchmark|-bench|-sim)$', '', ''),
@@ -87,6 +90,8 @@ PLACEHOLDER = regex(
 )
 _OPEN_NAME = regex(r'.*\$\{?\w+\}?|<.*>|\{.*|.*:')
 """A reference whose end is a variable or a blank: its tag is whatever is filled in."""
+_REBUILDS = regex(r'vllm-ascend$')
+"""Plugins counted like the vLLM release they are for; their own release candidates are none of vLLM's."""
 _COMMIT = regex(r'[0-9a-f]{7,40}', re.ASCII)
 # rocm/vllm writes the engine's version in the middle: rocm6.3.1_instinct_vllm0.8.3_20250410
 _INSIDE = regex(r'(?:vllm|sglang)[-_]?(v?\d+\.\d+[0-9a-z.]*)')
@@ -104,7 +109,7 @@ def identify(image: str) -> Image:
     numbered = tag.removeprefix('v').replace('.', '').isdigit()
     placeholder = not numbered and bool(PLACEHOLDER.fullmatch(tag) if tag else not digest and _OPEN_NAME.fullmatch(named))
     floating = not digest and not placeholder and not numbered and _floats(repository, tag)
-    version, reason = (None, '') if placeholder or floating else _version(engine, product, tag)
+    version, reason = (None, '') if placeholder or floating else _version(engine, product, repository, tag)
     if placeholder:
         reason = f'{f"the tag {tag!r}" if tag else named} stands for a value to fill in'
     elif floating:
@@ -112,7 +117,7 @@ def identify(image: str) -> Image:
     elif not tag:
         reason = 'pinned by digest, which names no version' if digest else 'the tag is not known'
     return Image(
-        engine, version, tag, digest, floating, reason, repository, placeholder, bool(product) or engine == 'nim'
+        engine, version, tag, digest, floating, reason, repository, placeholder, bool(product) or engine == 'nim', product
     )
 
 
@@ -139,7 +144,7 @@ def _floats(repository: str, tag: str) -> bool:
     return HOLE not in tag and bool(FLOATING.fullmatch(tag))
 
 
-def _version(engine: str | None, product: str, tag: str) -> tuple[Version | None, str]:
+def _version(engine: str | None, product: str, repository: str, tag: str) -> tuple[Version | None, str]:
     """(the engine's version, why there is none or what is uncertain about it)."""
     if not tag:
         return None, ''
@@ -150,7 +155,10 @@ def _version(engine: str | None, product: str, tag: str) -> tuple[Version | None
         return None, 'the tag is not known'
     version = parse(known.removeprefix('release-').removeprefix('version-'))
     if product and not inside:
-        return None, f'the tag counts {product}, not the engine'
+        held = contained(product, engine or '', known)
+        return (held, '') if held else (None, f'the tag counts {product}, not the engine')
+    if version is not None and _REBUILDS.search(repository):
+        version = version._replace(phase=0, number=0)
     if version is None:
         return None, 'the tag is a commit' if _COMMIT.fullmatch(tag) else f'the tag {tag!r} names no version'
     if engine in ('vllm', 'sglang') and version.release[0] > 0:

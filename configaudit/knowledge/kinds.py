@@ -53,6 +53,7 @@ POD = Kind('pod', (), {
     'object_kind': _spec(),
     'gpus': _spec('count', 0),
     'gpu_labels': _spec(),
+    'engine_version': _spec('text'),
     'volumes': _spec(default=()),
     'shm': _spec(),
     'rwo_claims': _spec(default=()),

@@ -14,6 +14,7 @@ from configaudit.model import Component, Setting, Slot
 from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
 
+VERSION_ANNOTATION = 'configaudit.io/engine-version'
 _GPU = ('nvidia.com/gpu', 'amd.com/gpu', 'gpu.intel.com/xe', 'gpu.intel.com/i915')
 _GPU_KINDS = ('nvidia.com/mig-', 'nvidia.com/gpu.', 'habana.ai/gaudi', 'google.com/tpu', 'aws.amazon.com/neuron', 'huawei.com/', 'cambricon.com/')
 """Beginnings of names that count devices; nvidia.com/gpumem and gpucores count parts of one."""
@@ -83,6 +84,9 @@ def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, own
         place = key_place(document, mapping(template, 'metadata') or labels, 'labels')
         pod.settings['labels'] = Setting('labels', plain(labels), place)
     pod.settings['object_kind'] = Setting('object_kind', owner.kind, pod.place)
+    version = get(template, 'metadata', 'annotations', VERSION_ANNOTATION)
+    if isinstance(version, Scalar):
+        pod.settings['engine_version'] = Setting('engine_version', version.value, place_of(document, version))
     labels_of_nodes = gpu_labels(document, template, spec)
     if labels_of_nodes is not None:
         pod.settings['gpu_labels'] = labels_of_nodes

@@ -33,7 +33,7 @@ def engine_gpu(invocation: Invocation, place: Place, context: Context) -> Settin
     resource = str(carrier.settings['gpu_resource'].known_value) if 'gpu_resource' in carrier.settings else ''
     if 'mig-' in resource and (part := lookup(resource)):
         found = tuple(dict.fromkeys(_part(gpu, part) for gpu in found)) or (part,)
-    if not found and context.gpu and (given := lookup(context.gpu)):
+    if not found and (given := lookup(context.gpu_of(carrier))):
         found = (given,)
     if len(found) == 1 and not _is_sliced(carrier):
         return Setting('gpu', found[0], at or place)

@@ -33,7 +33,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     launch = find(invocation)
     if launch is None:
         return None
-    release = engine_release(invocation, 'sglang', context)
+    release = engine_release(invocation, 'sglang', context, stores)
     arguments = _arguments(invocation, launch, stores, release.version)
     unseen = invocation.unseen or arguments.unknown_tail
     settings = engine_settings(invocation, launch, arguments, context)

@@ -57,7 +57,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     else:
         port_default = 80 if launch.command == 'entrypoint' else 3000
         settings['port'] = Setting('port', port_default, launch.program, 'default', unseen, source=TGI_SOURCE)
-    return engine_component(TGI, invocation, launch, settings, unseen, engine_release(invocation, 'tgi', context))
+    return engine_component(TGI, invocation, launch, settings, unseen, engine_release(invocation, 'tgi', context, stores))
 
 
 def _from_environment(invocation: Invocation, settings: dict[str, Setting]) -> None:

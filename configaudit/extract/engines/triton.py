@@ -44,4 +44,4 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         settings['port'] = word_setting('port', 'count', port.value)
     else:
         settings['port'] = Setting('port', 8000, launch.program, 'default', unseen, source=TRITON_SOURCE)
-    return engine_component(TRITON, invocation, launch, settings, unseen, engine_release(invocation, 'triton', context))
+    return engine_component(TRITON, invocation, launch, settings, unseen, engine_release(invocation, 'triton', context, stores))

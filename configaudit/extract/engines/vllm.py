@@ -81,7 +81,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     launch = find(invocation)
     if launch is None:
         return None
-    release = engine_release(invocation, 'vllm', context)
+    release = engine_release(invocation, 'vllm', context, stores)
     arguments, model = _arguments(invocation, launch, stores, release.version)
     unseen = invocation.unseen or arguments.unknown_tail or _presets(invocation, arguments, model)
     settings = engine_settings(invocation, launch, arguments, context)
