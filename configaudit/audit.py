@@ -49,6 +49,10 @@ def _audit(paths: Sequence[str], config: Config) -> Result:
         from configaudit.rendered import lead_back
 
         findings = lead_back(findings, intake.rendered)
+    if any(component.identity.startswith('chart values/') for component in components):
+        from configaudit.charted import with_values
+
+        findings = with_values(findings)
     return Result(
         tuple(sorted(merge(findings), key=_order)),
         tuple(sorted(outcome.not_assessed, key=lambda item: (item.rule.id, item.component.identity, item.component.place.document.path))),

@@ -22,9 +22,19 @@ def reader_of(document: Document, root: Map) -> str:
         return 'services.batching'
     if name in ('bentofile.yaml', 'bentofile.yml', 'bentoml_configuration.yaml', 'bentoml_configuration.yml'):
         return 'services.batching'
+    if _is_chart_values(document, root):
+        return 'carriers.values'
     if _is_application(name, root):
         return 'services.pools'
     return ''
+
+
+def _is_chart_values(document: Document, root: Map) -> bool:
+    if b'image' not in document.parsed and b'Args' not in document.parsed and b'args' not in document.parsed and b'servingEngineSpec' not in document.parsed:
+        return False
+    from configaudit.extract.carriers.values import is_values
+
+    return is_values(document, root)
 
 
 def _is_service(value: object) -> bool:

@@ -49,7 +49,7 @@ def read_object(document: Document, root: Map, partial: str) -> Reading:
         reading.components.append(removed)
     pods = list(_pod_specs(kind, root, owner))
     if pods and kind not in ('ConfigMap', 'Secret'):
-        reading.add(_workload(owner, root, pods))
+        reading.add(read_workload(owner, root, pods))
     return reading
 
 
@@ -87,7 +87,8 @@ def _is_pod_spec(value: Map) -> bool:
     return bool(found) and any('image' in item or 'name' in item for item in found)
 
 
-def _workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -> Reading:
+def read_workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -> Reading:
+    """The workload of an object, its pods with their containers, acquainted with one another. `pods`: owner, template, spec."""
     document = owner.document
     settings: dict[str, Setting] = {}
     read_settings(document, root, WORKLOAD, settings)

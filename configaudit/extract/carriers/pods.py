@@ -119,8 +119,8 @@ def _read_container(
     if not_strings:
         places = tuple(place_of(document, node) for node in not_strings)
         settings['non_string_args'] = Setting('non_string_args', places, places[0])
-    environment, imported = _environment(document, item, owner.namespace)
-    env = {variable.name: variable for variable in environment}
+    variables, imported = environment(document, item)
+    env = {variable.name: variable for variable in variables}
     open_args = partial or ('filled by a template' if is_open(document, item) else '')
     settings['env'] = Setting('env', env, key_place(document, item, 'env'))
     image = word_of(document, item.get('image'))
@@ -130,7 +130,7 @@ def _read_container(
     settings['words'] = Setting('words', (*(command or ()), *(arguments or ())), component.place)
     process = Process(
         component, image, command, arguments,
-        environment, imported, mounts, partial=open_args,
+        variables, imported, mounts, partial=open_args,
     )  # fmt: skip
     return component, process
 
@@ -222,7 +222,8 @@ def _shm(document: Document, mount: Map, volume: Map, settings: dict[str, Settin
     settings['shm'] = Setting('shm', value, place_of(document, mount))
 
 
-def _environment(document: Document, item: Map, namespace: str) -> tuple[tuple[Variable, ...], tuple[Imported, ...]]:
+def environment(document: Document, item: Map) -> tuple[tuple[Variable, ...], tuple[Imported, ...]]:
+    """The variables of a container, and what `envFrom` takes in."""
     variables: list[Variable] = []
     for entry in maps(item, 'env'):
         name = text(entry, 'name')

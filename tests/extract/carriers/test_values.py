@@ -1,0 +1,180 @@
+"""Chart values: containers told by image and arguments, the argv that known charts make of them, one finding per cause."""
+
+from collections.abc import Callable
+
+import pytest
+
+from configaudit.model import Component
+from configaudit.places import locate
+from configaudit.result import Result
+
+Run = Callable[..., Result]
+Found = Callable[..., list[str]]
+STACK = """\
+servingEngineSpec:
+  vllmApiKey: {secretName: keys, secretKey: vllm}
+  modelSpec:
+    - name: chat
+      repository: vllm/vllm-openai
+      tag: v0.10.2
+      modelURL: Qwen/Qwen3-8B
+      requestGPU: 2
+      requestMemory: 40Gi
+      vllmConfig:
+        maxModelLen: 8192
+        enablePrefixCaching: false
+        gpuMemoryUtilization: 0.8
+"""
+
+
+def engines(result: Result, kind: str = 'vllm') -> list[Component]:
+    return [component for component in result.components if component.kind.name == kind]
+
+
+def test_a_model_spec_becomes_the_argv_that_the_chart_renders(run: Run) -> None:
+    (engine,) = engines(run({'values.yaml': STACK}))
+    assert str(engine.version) == '0.10.2'
+    assert engine['model'].value == 'Qwen/Qwen3-8B'
+    assert (engine['max_model_len'].value, locate(engine['max_model_len'].place).line) == (8192, 11)
+    assert engine['enable_prefix_caching'].value is False
+    assert not engine['max_num_seqs'].is_set
+    assert not engine.partial
+
+
+@pytest.mark.parametrize(
+    ('more', 'rules'),
+    [
+        ('        tensorParallelSize: 2\n', []),
+        ('        tensorParallelSize: 4\n', ['values.yaml:14:29 engine-gpus-mismatch']),
+        ('        extraArgs: [--tensor-parallel-size, "2"]\n', ['values.yaml:14:46 engine-shm-default']),
+        ('        tensorParallelSize: 2\n      raySpec: {enabled: true}\n', []),
+    ],
+)
+def test_gpus_and_shared_memory_of_the_chart(found: Found, more: str, rules: list[str]) -> None:
+    assert found({'values.yaml': STACK + more}, 'engine-gpus-mismatch', 'engine-shm-default') == rules
+
+
+@pytest.mark.parametrize('off', ['      enabled: false\n', '  enableEngine: false\n'])
+def test_what_is_switched_off_is_not_in_force(run: Run, off: str) -> None:
+    text = STACK.replace('      tag', off + '      tag') if off.startswith('      ') else STACK.replace('  modelSpec', off + '  modelSpec')
+    assert engines(run({'values.yaml': text})) == []
+
+
+@pytest.mark.parametrize(('tag', 'word'), [('v0.8.4', '--enable-chunked-prefill=False'), ('v0.10.2', '--no-enable-chunked-prefill')])
+def test_the_chart_of_an_old_release_passed_a_value(run: Run, tag: str, word: str) -> None:
+    text = STACK.replace('v0.10.2', tag).replace('enablePrefixCaching', 'enableChunkedPrefill')
+    (engine,) = engines(run({'values.yaml': text}))
+    assert word in [option.word.value for option in engine['options'].value]
+    assert engine['enable_chunked_prefill'].known_value is False
+
+
+GENERIC = """\
+image: {registry: docker.io, repository: vllm/vllm-openai, tag: v0.10.2}
+extraArgs:
+  - --max-num-seqs=512
+resources:
+  limits: {nvidia.com/gpu: "1"}
+"""
+
+
+def test_an_image_with_arguments_is_a_container_whatever_the_chart(run: Run) -> None:
+    result = run({'deploy/any-name.yaml': GENERIC})
+    (engine,) = engines(result)
+    assert engine['max_num_seqs'].value == 512
+    assert engine.partial == 'the chart may add to it'
+    assert [item.rule.id for item in result.findings] == ['vllm-batch-too-wide']
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'server:\n  enabled: false\n  image: {repository: vllm/vllm-openai, tag: latest}\n  args: [--max-num-seqs=512]\n',
+        'image: {repository: library/nginx, tag: latest}\nargs: [--max-num-seqs=512]\n# vllm\n',
+        'jobs:\n  test:\n    container: {image: "vllm/vllm-openai:latest"}\n',
+        'images:\n  - {image: "vllm/vllm-openai:latest", sizes: 3}\n',
+    ],
+)
+def test_other_yaml_is_left_alone(run: Run, text: str) -> None:
+    result = run({'values.yaml': text})
+    assert (result.components, result.findings) == ((), ())
+
+
+def test_a_missing_tag_is_unknown_or_the_chart_s_app_version(run: Run) -> None:
+    text = GENERIC.replace(', tag: v0.10.2', '')
+    result = run({'values.yaml': text})
+    assert engines(result)[0].version is None
+    assert 'image-floating-tag' not in {item.rule.id for item in result.findings}
+    template = 'image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"\n'
+    files = {'values.yaml': text, 'Chart.yaml': 'apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: "v0.10.2"\n'}
+    assert str(engines(run({**files, 'templates/deployment.yaml': template}))[0].version) == '0.10.2'
+
+
+CHART = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  template:
+    spec:
+      containers:
+        - name: vllm
+          image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+          args: {{- toYaml .Values.extraArgs | nindent 12 }}
+"""
+
+
+def test_a_values_file_and_its_template_give_one_finding(run: Run) -> None:
+    text = GENERIC.replace('v0.10.2', 'latest').replace('registry: docker.io, ', '')
+    result = run({'chat/values.yaml': text, 'chat/templates/deployment.yaml': CHART})
+    (finding,) = [item for item in result.findings if item.rule.id == 'image-floating-tag']
+    assert locate(finding.place).path == 'chat/values.yaml'
+    assert [(word, locate(place).path) for word, place in finding.related] == [('also used here', 'chat/templates/deployment.yaml')]
+
+
+MODELSERVICE = """\
+modelArtifacts: {uri: "hf://Qwen/Qwen3-32B", name: Qwen/Qwen3-32B, size: 80Gi}
+decode:
+  create: true
+  parallelism: {tensor: 2}
+  containers:
+    - name: vllm
+      image: ghcr.io/llm-d/llm-d-cuda:v0.3.0
+      modelCommand: vllmServe
+      args: [--max-num-seqs=512, --gpu-memory-utilization=0.97]
+prefill:
+  create: false
+  containers:
+    - {name: vllm, image: "ghcr.io/llm-d/llm-d-cuda:v0.3.0", modelCommand: vllmServe, args: [--max-num-seqs=512]}
+"""
+
+
+def test_the_pods_of_an_llm_d_modelservice(run: Run) -> None:
+    (engine,) = engines(run({'ms.yaml': MODELSERVICE}))
+    assert engine['model'].value == 'Qwen/Qwen3-32B'
+    assert engine['tensor_parallel_size'].value == 2
+    (container,) = engine.peers('container')
+    assert (container['gpu_limit'].value, container['gpu_resource'].value) == (2, 'nvidia.com/gpu')
+    assert not engine.partial
+
+
+def test_flags_as_a_mapping_and_a_catalogue_of_models(run: Run) -> None:
+    flags = 'sglang:\n  serverArgs:\n    disable-cuda-graph: true\n    context-length: 4096\n'
+    (engine,) = engines(run({'a/values.yaml': flags}), 'sglang')
+    assert engine['disable_cuda_graph'].value is True
+    assert engine['context_length'].value == 4096
+    catalogue = 'catalog:\n  qwen:\n    enabled: true\n    engine: VLLM\n    url: hf://Qwen/Qwen3-8B?x=1\n    args: [--max-num-seqs=8]\n'
+    engine = engines(run({'b/values.yaml': catalogue}))[0]
+    assert (engine['model'].value, engine['max_num_seqs'].value) == ('Qwen/Qwen3-8B', 8)
+
+
+def test_credentials_among_values(found: Found) -> None:
+    text = GENERIC + 'huggingface: {token: hf_abcdefghijklmnopqrstuvwxyzABCDEFGH, other: 1}\nsecretKeyName: hf_api_token\n'
+    assert found({'values.yaml': text}, 'secret-in-manifest') == ['values.yaml:6:22 secret-in-manifest']
+    given = STACK.replace('{secretName: keys, secretKey: vllm}', 'a8Kd93kLmWqP')
+    assert found({'values.yaml': given}, 'secret-inline') == ['values.yaml:2:15 secret-inline']
+    assert found({'values.yaml': STACK}, 'secret-inline') == []
+
+
+def test_a_manifest_in_a_list_is_read(run: Run) -> None:
+    text = GENERIC + 'extraObjects:\n  - {apiVersion: v1, kind: Service, metadata: {name: front}, spec: {ports: [{port: 80}]}}\n'
+    assert [c.name for c in run({'values.yaml': text}).components if c.kind.name == 'service'] == ['front']
