@@ -8,6 +8,8 @@ from configaudit import units
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
 from configaudit.patterns import regex
 
+from .serving import needs_gpu
+
 _HPA = 'Kubernetes documentation, tasks/run-application/horizontal-pod-autoscale'
 _KEDA = 'KEDA documentation, concepts/scaling-deployments'
 _RESOURCES = ('resource', 'containerresource', 'cpu', 'memory')
@@ -25,7 +27,7 @@ _TEXTS = regex(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 def target_of(scaler: Component) -> Component:
     """The workload that is scaled, when it runs an inference engine or holds GPUs; NotApplicable for others."""
     workloads = scaler.peers('workload').some()
-    held = [workload for workload in workloads if workload.peers('engine') or any(pod['gpus'].is_set for pod in workload.peers('pod'))]
+    held = [workload for workload in workloads if any(map(needs_gpu, workload.peers('engine'))) or any(pod['gpus'].is_set for pod in workload.peers('pod'))]
     if len(held) < len(workloads):
         raise NotApplicable('its target holds no GPU')
     return held[0]

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, rule
 
+from .serving import OPENS_AT_ONCE
+
 _SELDOM_RAISES = ('proxy', 'gateway', 'python')
 _RAISES = ('engine', 'go')
 _LONG_RUNNING = ('engine', 'gateway', 'proxy')
-_LOADS_A_MODEL = ('vllm', 'sglang', 'tgi')
+_LOADS_A_MODEL = ('vllm', 'sglang', 'tgi', 'tensorrt-llm', 'lmdeploy')
 
 
 @rule(
@@ -91,13 +93,17 @@ def healthcheck_unset(service: Component) -> Iterator[Problem]:
     """
     if service['role'].value != 'engine' or not service.peers('engine'):
         raise NotApplicable('not an inference engine')
+    if any(engine.kind.name == 'llama.cpp-server' and engine['command'].value == 'entrypoint' for engine in service.peers('engine')):
+        raise NotApplicable('its image brings a HEALTHCHECK')
     check, waiting = service['healthcheck'], service['waited_for'].value
     if check.is_set or check.value is not None:
         return
     if waiting:
         yield Problem(check, 'no healthcheck, yet these wait until it is healthy: {names}', names=', '.join(waiting))
     else:
-        yield Problem(check, 'no healthcheck: it counts as up while the model is still loading', severity='advice')
+        at_once = any(engine.kind.name in OPENS_AT_ONCE for engine in service.peers('engine'))
+        loading = 'before it listens' if at_once else 'while the model is still loading'
+        yield Problem(check, 'no healthcheck: it counts as up {loading}', loading=loading, severity='advice')
 
 
 @rule(

@@ -38,7 +38,9 @@ def _need(engine: Component) -> Need:
         copies = 1
         if engine.kind.name == 'sglang' and engine['dp_size'].is_set and not engine['enable_dp_attention'].known_value:
             copies = engine['dp_size'].value
-        words = f'tensor x pipeline parallel {size}' if engine.kind.name == 'sglang' else f'{size} shards'
+        if engine.kind.name == 'lmdeploy' and engine['dp'].is_set and engine['dp'].value != 1:
+            raise Unknown('its data parallel ranks may share GPUs')
+        words = f'{size} shards' if engine.kind.name == 'tgi' else f'tensor x pipeline parallel {size}'
         return Need(size, words + (f' x data parallel {copies}' if copies != 1 else ''), copies)
     size = engine['world_size'].value
     words = f'tensor parallel {engine["tensor_parallel_size"].value} x pipeline parallel {engine["pipeline_parallel_size"].value}'
@@ -69,7 +71,7 @@ def _stages(engine: Component) -> bool:
     return any(option.given in ('--omni', '--stage-configs-path') for option in engine['options'].value) or 'omni' in str(engine['image'].known_value)
 
 
-@rule('engine-gpus-mismatch', on=('vllm', 'sglang', 'tgi'), severity='error', source='vllm#596; vllm/config/parallel.py; sglang/srt/server_args.py')
+@rule('engine-gpus-mismatch', on=('vllm', 'sglang', 'tgi', 'tensorrt-llm', 'lmdeploy'), severity='error', source='vllm#596; vllm/config/parallel.py; sglang/srt/server_args.py')
 def gpus_mismatch(engine: Component) -> Iterator[Problem]:
     """The engine is told to use another number of GPUs than its pod is given: more and it stops at start, fewer and the rest idles.
 
@@ -118,7 +120,7 @@ def _shared_memory(engine: Component, container: Component) -> Setting | None:
 
 
 @rule(
-    'engine-shm-default', on=('vllm', 'sglang', 'tgi'), severity='error', source='vllm#1710, sglang#4259, nccl#525; vLLM docs, deployment/k8s',
+    'engine-shm-default', on=('vllm', 'sglang', 'tgi', 'tensorrt-llm', 'lmdeploy'), severity='error', source='vllm#1710, sglang#4259, nccl#525; vLLM docs, deployment/k8s',
     side_effect='what is written there counts against the memory limit',
 )  # fmt: skip
 def shm_default(engine: Component) -> Iterator[Problem]:

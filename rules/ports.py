@@ -16,9 +16,13 @@ _WRONG_BY_ENGINE = {
     'sglang': _WRONG | {'/v2/health/ready', '/v2/health/live'},
     'tgi': _WRONG | {'/v2/health/ready', '/v2/health/live'},
     'triton': _WRONG | {'/health', '/v1/models'},
+    'ollama': _WRONG | {'/health', '/v2/health/ready', '/v2/health/live'},
+    'llama.cpp-server': _WRONG - {'/api/health'} | {'/v2/health/ready', '/v2/health/live'},
+    'tensorrt-llm': _WRONG | {'/v2/health/ready', '/v2/health/live', '/'},
+    'lmdeploy': _WRONG | {'/v2/health/ready', '/v2/health/live'},
 }
 """Paths that answer 404 in every release."""
-_OWN_PATHS = ('--middleware', '--root-path', '--api-server-module')
+_OWN_PATHS = ('--middleware', '--root-path', '--api-server-module', '--api-prefix')
 _PROBES = ('readiness', 'liveness', 'startup')
 _LOCAL = regex(r'\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d+)')
 _NAME = regex(r'(?=.*[a-z])[a-z0-9][a-z0-9-]*')
@@ -41,7 +45,7 @@ def served_port(container: Component, engine: Component) -> int:
     port = engine['port']
     if not port.is_set and engine['command'].value == 'entrypoint':
         image = identify(str(container['image'].known_value or ''))
-        if image.vendor or not image.repository.endswith(('vllm/vllm-openai', 'lmsysorg/sglang')):
+        if image.vendor or not image.repository.endswith(('vllm/vllm-openai', 'lmsysorg/sglang', 'ollama/ollama')):
             raise NotApplicable('the image may choose the port')
     return int(port.value)
 
@@ -51,7 +55,7 @@ def _declared(container: Component, port: str) -> int | None:
     return int(port) if port.isdigit() else container['ports'].value.get(port)
 
 
-@rule('probe-path-wrong', on='container', severity='error', source='health routes of vLLM, SGLang, TGI and Triton', effect='the probe can succeed')
+@rule('probe-path-wrong', on='container', severity='error', source='health routes of the engines', effect='the probe can succeed')
 def probe_path_wrong(container: Component) -> Iterator[Problem]:
     """The engine answers 404 under this path: the probe never succeeds, the pod is never ready or is killed again and again."""
     engine = serving_engine(container)

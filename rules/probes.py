@@ -7,6 +7,8 @@ from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Se
 from .serving import (
     AS_WRITTEN,
     HEALTH,
+    OPENS_AT_ONCE,
+    SHORT_ANSWERS,
     downloads_at_start,
     hub_model,
     is_gateway,
@@ -24,6 +26,7 @@ LOAD_S = 300.0
 """Seconds that loading a model from a volume may take, compilation and graph capture included."""
 DOWNLOAD_S = 600.0
 """The same with a download from the hub before."""
+_MAY_LOAD_FAST = ('triton', *OPENS_AT_ONCE, *SHORT_ANSWERS)
 
 
 def budget(container: Component, probe: str) -> float:
@@ -46,7 +49,7 @@ def first_set(container: Component, *names: str) -> Setting:
 def loading_engine(container: Component) -> Component:
     """The engine of a container, when it loads a language model before it answers; NotApplicable for all others."""
     engine = serving_engine(container)
-    if engine.kind.name == 'triton':
+    if engine.kind.name in _MAY_LOAD_FAST or (engine.kind.name == 'llama.cpp-server' and not hub_model(engine)):
         raise NotApplicable('its models may load in seconds')
     return engine
 
@@ -80,7 +83,7 @@ def readiness_probe_missing(container: Component) -> Iterator[Problem]:
     runs_as_written(container)
     if container['startup_probe'].is_set or container['post_start'].is_set or container['readiness_probe'].value is not None:
         return
-    if engine is None:
+    if engine is None or engine.kind.name in OPENS_AT_ONCE:
         yield from _gateway_unready(container)
         return
     services, replicas = container.peer('pod').peers('service'), container.peer('workload')['replicas']
@@ -235,7 +238,7 @@ def probe_timeout_exceeds_period(container: Component, *, long_s: float = 30) ->
 
 def _killed_while_loading(container: Component, engine: Component) -> bool:
     """Whether startup-probe-missing finds the liveness probe too early."""
-    if object_kind(container) not in AS_WRITTEN or engine.kind.name == 'triton':
+    if object_kind(container) not in AS_WRITTEN or engine.kind.name in _MAY_LOAD_FAST:
         return False
     return budget(container, 'liveness') < (DOWNLOAD_S if loads_from_hub(container, engine) else LOAD_S)
 
@@ -267,7 +270,7 @@ def initial_delay_instead_of_startup(container: Component, *, limit: float = 60)
         yield Problem(long[0], message, names=names, see=[('and here', delay) for delay in long[1:]], severity=severity)
 
 
-@rule('readiness-tcp-only', on='container', severity='warning', source='vLLM, SGLang, TGI and Triton health endpoints; ' + _DOC)
+@rule('readiness-tcp-only', on='container', severity='warning', source='health endpoints of the engines; ' + _DOC)
 def readiness_tcp_only(container: Component) -> Iterator[Problem]:
     """An open port says that a process accepts connections, not that its engine answers: a dead engine stays in rotation."""
     engine = serving_engine(container)

@@ -2,7 +2,10 @@
 
 from configaudit.model import Component
 
-PRODUCTS = {'vllm': 'vLLM', 'sglang': 'SGLang', 'tgi': 'TGI', 'triton': 'Triton'}
+PRODUCTS = {
+    'vllm': 'vLLM', 'sglang': 'SGLang', 'tgi': 'TGI', 'triton': 'Triton', 'ollama': 'Ollama', 'llama.cpp-server': 'llama.cpp', 'tensorrt-llm': 'TensorRT-LLM',
+    'lmdeploy': 'LMDeploy', 'torchserve': 'TorchServe', 'tf-serving': 'TensorFlow Serving',
+}  # fmt: skip
 
 
 def release(engine: Component) -> str:

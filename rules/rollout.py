@@ -10,7 +10,7 @@ from configaudit.patterns import regex
 
 from .ports import texts
 from .probes import arithmetic, budget, deadline_after
-from .serving import AS_WRITTEN, idles, is_gateway, serving_engine
+from .serving import AS_WRITTEN, SHORT_ANSWERS, idles, is_gateway, serving_engine
 
 _DEPLOYMENT = 'Kubernetes documentation, concepts/workloads/controllers/deployment'
 _LIFECYCLE = 'Kubernetes documentation, concepts/workloads/pods/pod-lifecycle, termination of pods'
@@ -141,7 +141,8 @@ def grace_shorter_than_generation(pod: Component, *, longest_generation_s: float
     container = next((found for found in pod.peers('container') if found.peers('engine')), None)
     if container is None:
         raise NotApplicable('no inference server runs in it')
-    serving_engine(container)
+    if serving_engine(container).kind.name in SHORT_ANSWERS:
+        raise NotApplicable('its answers take milliseconds')
     grace, sleep = pod['grace_s'], _sleeps(container)
     if sleep is None or sleep >= longest_generation_s or sleep + longest_generation_s <= grace.value:
         return

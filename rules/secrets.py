@@ -31,7 +31,7 @@ _URL_PASSWORD = regex(r'://[^\s/:@]*:([^\s@]+)@')
 _PAIR_PASSWORD = regex(r'(?:\A|[;\s?&])(?:password|pwd)\s*=\s*([^;\s&]+)', re.IGNORECASE)
 _DEFAULT_OF = regex(r'\$\{\w+:?-\Z')
 _OBJECT_NAME = regex(r'[a-z]+([-.][a-z0-9]+)+')
-_OPTIONS = ('--api-key', '--hf-token', '--hf-overrides-token')
+_OPTIONS = ('--api-key', '--api-keys', '--hf-token', '--hf-overrides-token')
 
 
 def kind_of(name: str, value: str) -> str:

@@ -11,8 +11,16 @@ AS_WRITTEN = frozenset((
     'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'LeaderWorkerSet', 'Rollout', 'CloneSet',
 ))  # fmt: skip
 """Kinds whose pod spec runs as it stands; operators of other kinds add probes, volumes and lifetimes of their own."""
-HEALTH = {'vllm': '/health', 'sglang': '/health', 'tgi': '/health', 'triton': '/v2/health/ready'}
+HEALTH = {
+    'vllm': '/health', 'sglang': '/health', 'tgi': '/health', 'triton': '/v2/health/ready', 'ollama': '/', 'llama.cpp-server': '/health',
+    'tensorrt-llm': '/health', 'lmdeploy': '/health', 'torchserve': '/ping',
+}  # fmt: skip
 """Where each engine answers that it can serve."""
+OPENS_AT_ONCE = ('ollama',)
+"""Engines that listen within a second and load a model when somebody asks for it."""
+SHORT_ANSWERS = ('torchserve', 'tf-serving')
+"""Engines whose answers take milliseconds, as a rule."""
+_RUNS_ON_CPU = ('ollama', 'llama.cpp-server', *SHORT_ANSWERS)
 _GATEWAYS = regex(
     r'(?:^|/)(?:litellm[\w-]*|portkey-?[\w-]*gateway|one-api|new-api|bifrost|open-webui|lmstack-router|vllm-router|[\w-]*semantic-router'
     r'|sgl-router|llm-gateway)(?=[:@]|$)',
@@ -62,11 +70,18 @@ def serving_engine(container: Component) -> Component:
     if container.peer('pod').identity.endswith('/workerTemplate/pod') and len(container.peer('workload').peers('pod')) > 1:
         raise NotApplicable('the leader of its group answers')
     engine = engines[0]
+    if engine['command'].known_value == 'dynamo':
+        raise NotApplicable('a Dynamo worker answers through its frontend')
     for option in engine['options'].value:
         rank = option.value.value if option.value is not None else ''
         if option.name == '--headless' or (option.name == '--node-rank' and rank.isdigit() and rank != '0'):
             raise NotApplicable('it is a worker that answers nobody')
     return engine
+
+
+def needs_gpu(engine: Component) -> bool:
+    """Whether the engine works on GPUs: some run on CPUs as well, and their container tells."""
+    return engine.kind.name not in _RUNS_ON_CPU or any(container['gpu_limit'].is_set for container in engine.peers('container'))
 
 
 def is_gateway(container: Component) -> bool:

@@ -16,7 +16,7 @@ def host_loopback(engine: Component) -> Iterator[Problem]:
     """
     host, rank = engine['host'], engine['node_rank']
     pods = engine.peers('pod')
-    if not pods or (rank.is_set and rank.is_known and rank.value != 0) or (rank.is_set and not rank.is_known):
+    if not pods or engine['command'].known_value == 'dynamo' or (rank.is_set and rank.is_known and rank.value != 0) or (rank.is_set and not rank.is_known):
         raise NotApplicable('it does not serve a pod network')
     if host.value not in LOOPBACK:
         return
@@ -29,7 +29,7 @@ def host_loopback(engine: Component) -> Iterator[Problem]:
 def metrics_off(engine: Component) -> Iterator[Problem]:
     """Without --enable-metrics there is no /metrics: nothing to alert on or to scale by."""
     metrics, rank = engine['enable_metrics'], engine['node_rank']
-    if rank.is_set and (not rank.is_known or rank.value != 0):
+    if engine['command'].known_value == 'dynamo' or (rank.is_set and (not rank.is_known or rank.value != 0)):
         return
     if engine['command'].value == 'serve' and not metrics.is_set and lookup(str(engine['model'].known_value or '')) is None:
         raise Unknown('`sglang serve` also starts the diffusion server, which has no such flag: the model tells which')

@@ -43,6 +43,12 @@ ENGINES: dict[str, tuple[str, ...]] = {
     'sglang': ('sglang',),
     'tgi': ('text-generation', 'tgi', 'MAX_TOTAL_TOKENS'),
     'triton': ('tritonserver',),
+    'ollama': ('ollama', 'OLLAMA_'),
+    'llama_cpp': ('llama-server', 'llama.cpp', 'llama-cpp', 'LLAMA_ARG_'),
+    'tensorrt_llm': ('trtllm',),
+    'lmdeploy': ('lmdeploy',),
+    'torchserve': ('torchserve',),
+    'tf_serving': ('tensorflow_model_server', 'tensorflow/serving', 'tensorflow-serving', 'tf_serving'),
 }
 """Modules of `extract.engines` with `read(invocation, stores, context)`, and the words that make it worth asking one."""
 

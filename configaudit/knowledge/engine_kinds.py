@@ -5,6 +5,7 @@ from configaudit.model import Kind, SettingSpec
 
 TGI_SOURCE = 'text-generation-inference launcher/src/main.rs'
 TRITON_SOURCE = 'Triton server src/grpc/grpc_server.h, src/command_line_parser.h'
+TRTLLM_SOURCE = 'TensorRT-LLM tensorrt_llm/commands/serve.py'
 
 
 def _flags(**units: str) -> dict[str, SettingSpec]:
@@ -18,6 +19,11 @@ def _known(source: str, **defaults: tuple[str, object]) -> dict[str, SettingSpec
         name: SettingSpec(unit, default, ('--' + name.replace('_', '-'),), source=source)
         for name, (unit, default) in defaults.items()
     }
+
+
+def _variables(**units: str) -> dict[str, SettingSpec]:
+    """Settings that are environment variables of Ollama: name -> unit."""
+    return {name: SettingSpec(unit, None, ('OLLAMA_' + name.upper(),)) for name, unit in units.items()}
 
 
 _ENGINE: dict[str, SettingSpec] = {
@@ -85,5 +91,44 @@ TRITON = declare(Kind('triton', ('engine', 'grpc-server'), {
              grpc_port=('count', 8001)),
 }))  # fmt: skip
 
-ENGINES = tuple(kind.name for kind in (VLLM, SGLANG, TGI, TRITON))
+OLLAMA = declare(Kind('ollama', ('engine',), {
+    **_ENGINE,
+    **_variables(num_parallel='count', context_length='count', max_loaded_models='count', max_queue='count', keep_alive='s', kv_cache_type='text',
+                 flash_attention='bool', host='text', models='text'),
+    'own_image': SettingSpec('bool', False),
+}))  # fmt: skip
+"""`own_image`: the project's image runs with its own entry point, so that nothing else reads the variables. `keep_alive`: negative is for ever."""
+
+LLAMA_CPP = declare(Kind('llama.cpp-server', ('engine',), {
+    **_ENGINE,
+    **_flags(host='text', ctx_size='count', parallel='count', n_predict='count', gpu_layers='text', flash_attn='text', cache_type_v='text',
+             cache_type_k='text', metrics='bool', slots='bool', props='bool', tools='text', agent='bool', api_key='text', api_key_file='text',
+             kv_unified='bool', batch_size='count', ubatch_size='count', timeout='count', hf_repo='text', cont_batching='bool'),
+}))  # fmt: skip
+
+TRTLLM = declare(Kind('tensorrt-llm', ('engine',), {
+    **_ENGINE,
+    **_flags(max_batch_size='count', max_num_tokens='count', max_seq_len='count', tensor_parallel_size='count', pipeline_parallel_size='count',
+             context_parallel_size='count', free_gpu_memory_fraction='number', host='text', trust_remote_code='bool', revision='text',
+             backend='text', enable_chunked_prefill='bool', server_role='text'),
+    'capacity_scheduler_policy': SettingSpec('text', 'GUARANTEED_NO_EVICT', source=TRTLLM_SOURCE),
+    'extra_options': SettingSpec('text'),
+}))  # fmt: skip
+"""`extra_options`: the path of the YAML file whose values win over the flags."""
+
+LMDEPLOY = declare(Kind('lmdeploy', ('engine',), {
+    **_ENGINE,
+    **_flags(server_name='text', tp='count', dp='count', nnodes='count', node_rank='count', cache_max_entry_count='number', max_batch_size='count',
+             session_len='count', max_concurrent_requests='count', quant_policy='count', backend='text', trust_remote_code='bool', revision='text',
+             max_prefill_token_num='count'),
+}))  # fmt: skip
+
+TORCHSERVE = declare(Kind('torchserve', ('engine',), {**_ENGINE, **_flags(ts_config='text', model_store='text')}))
+
+TF_SERVING = declare(Kind('tf-serving', ('engine',), {
+    **_ENGINE,
+    **_flags(rest_api_port='count', model_name='text', enable_batching='bool', batching_parameters_file='text'),
+}))  # fmt: skip
+
+ENGINES = tuple(kind.name for kind in (VLLM, SGLANG, TGI, TRITON, OLLAMA, LLAMA_CPP, TRTLLM, LMDEPLOY, TORCHSERVE, TF_SERVING))
 """The names of the engines, as options and configuration write them."""

@@ -92,9 +92,13 @@ def _read_unit(document: Document, file: File, unit: str, partial: str, reading:
     settings['env'] = Setting('env', {variable.name: variable for variable in variables}, place)
     _runs(settings, unit, commands, place)
     reading.components.append(component)
-    if not commands:
-        reading.processes.append(Process(component, None, None, None, partial=partial, settle=bind(_settle, component)))
     imported = tuple(_files(document, file))
+    if partial:
+        reading.data.append(Data('drop-in-environment', '', unit, {variable.name: variable.value for variable in variables if isinstance(variable.value, Word)}))
+    elif commands:
+        reading.data.append(Data('unit', '', unit, {}))
+    if not commands:
+        reading.processes.append(Process(component, None, None, None, variables, imported, partial=partial, settle=bind(_settle, component)))
     for number, words in enumerate(commands):
         following = run_words(peel(words))
         if following is None:
@@ -204,7 +208,9 @@ def _comment_at(document: Document, entry: Entry) -> int | None:
 def _settle(component: Component, process: Process, stores: Stores) -> Process:
     """Drop-ins override the unit, the manager's default holds where neither says anything."""
     if component.partial:
-        return process
+        return process._replace(environment=()) if stores.every('unit', component.name) else process
+    for data in stores.every('drop-in-environment', component.name):
+        process = process._replace(environment=(*process.environment, *(Variable(name, word, word.place) for name, word in data.values.items())))
     for data in stores.every('drop-in', component.name):
         for key, word in data.values.items():
             _set(component.settings, key, word)

@@ -31,9 +31,15 @@ def _config_options(
     invocation: Invocation, stores: Stores, path: Word, shape_of: Callable[[str], Shape | None]
 ) -> tuple[tuple[Option, ...], str]:
     """The options of the file at `path`, and why some are unseen when it is not among the files read."""
+    found, unseen = yaml_file(invocation, stores, path)
+    return (tuple(_options(*found, shape_of)), '') if found is not None else ((), unseen)
+
+
+def yaml_file(invocation: Invocation, stores: Stores, path: Word) -> tuple[tuple[Document, Map] | None, str]:
+    """The mapping in the YAML file at `path`, or why it is not seen ('' for an empty file)."""
     found = named_file(invocation.process, stores, path.value)
     if found is None:
-        return (), f'the options in {path.value} are not among the files read'
+        return None, f'the options in {path.value} are not among the files read'
     document = found.place.document
     if document.format != 'string':
         whole = (Segment(0, found.place.start, len(found.value)),) if found.place.text == found.value else ()
@@ -41,9 +47,9 @@ def _config_options(
     try:
         roots = parse(found.value.encode()).roots
     except SyntaxProblem:
-        return (), f'{path.value} does not read as YAML'
+        return None, f'{path.value} does not read as YAML'
     root = roots[0] if roots else None
-    return (tuple(_options(document, root, shape_of)), '') if isinstance(root, Map) else ((), '')
+    return ((document, root), '') if isinstance(root, Map) else (None, '')
 
 
 def _options(document: Document, root: Map, shape_of: Callable[[str], Shape | None]) -> Iterator[Option]:

@@ -5,6 +5,7 @@ from configaudit.extract.arguments import Arguments, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings, product_of
 from configaudit.extract.engines.config_file import with_config_file
+from configaudit.extract.engines.dynamo import NO_PORT, without_own, worker
 from configaudit.extract.engines.launch import Launch, joined_reason, launch_of, program_words, python_module
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
@@ -24,7 +25,7 @@ def find(invocation: Invocation) -> Launch | None:
     argv = invocation.argv
     module = python_module(argv, 'sglang.')
     if module is None or not module[0].startswith('sglang.launch_server'):
-        return None
+        return worker(invocation, 'sglang')
     return launch_of(argv[0].place, argv[module[1] :], 'launch_server')
 
 
@@ -46,13 +47,17 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     if port is not None and port.value is not None:
         settings['port'] = word_setting('port', 'count', port.value)
     else:
-        settings['port'] = Setting('port', 30000, launch.program, 'default', unseen, source=facts.ARGS)
+        reason = NO_PORT if launch.command == 'dynamo' else unseen
+        settings['port'] = Setting('port', 30000, launch.program, 'default', reason, source=facts.ARGS)
     return engine_component(SGLANG, invocation, launch, settings, unseen, release)
 
 
 def _arguments(invocation: Invocation, launch: Launch, stores: Stores, version: Version | None) -> Arguments:
     shape_of = shapes(catalogue('sglang'), version)
-    arguments = with_config_file(parse_arguments(launch.arguments, shape_of), invocation, stores, shape_of)
+    arguments = parse_arguments(launch.arguments, shape_of)
+    if launch.command == 'dynamo':
+        arguments = without_own(arguments, catalogue('sglang'))
+    arguments = with_config_file(arguments, invocation, stores, shape_of)
     return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(launch.arguments))
 
 

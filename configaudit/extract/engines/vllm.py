@@ -8,6 +8,7 @@ from configaudit.extract.arguments import Arguments, canonical, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings, product_of
 from configaudit.extract.engines.config_file import with_config_file
+from configaudit.extract.engines.dynamo import NO_PORT, without_own, worker
 from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, python_module
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
@@ -37,7 +38,7 @@ def find(invocation: Invocation) -> Launch | None:
         return _command(invocation, 1)
     module = python_module(argv, 'vllm.')
     if module is None or not module[0].startswith(_MODULES):
-        return None
+        return worker(invocation, 'vllm')
     serve = len(argv) > module[1] and argv[module[1]].value == 'serve'
     if module[0].startswith(('vllm.scripts', 'vllm.entrypoints.cli')):
         return _command(invocation, module[1])
@@ -95,7 +96,8 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     if port is not None and port.value is not None:
         settings['port'] = word_setting('port', 'count', port.value)
     else:
-        settings['port'] = Setting('port', 8000, launch.program, 'default', unseen, source='vLLM server arguments')
+        reason = NO_PORT if launch.command == 'dynamo' else unseen
+        settings['port'] = Setting('port', 8000, launch.program, 'default', reason, source='vLLM server arguments')
     return engine_component(VLLM, invocation, launch, settings, unseen, release)
 
 
@@ -113,11 +115,13 @@ def _arguments(
 ) -> tuple[Arguments, Word | None]:
     """The options, those of a --config file among them, and the model given by position."""
     words, model, shape_of = launch.arguments, None, shapes(catalogue('vllm'), version)
-    if words and launch.command != 'api_server' and not words[0].value.startswith('-'):
+    if words and launch.command not in ('api_server', 'dynamo') and not words[0].value.startswith('-'):
         model, words = words[0], words[1:]
     arguments = parse_arguments(words, shape_of)
     if model is None and launch.command == 'serve':
         model = next((word for word in arguments.positional if word.value.strip(HOLE + ' ')), None)
+    if launch.command == 'dynamo':
+        arguments = without_own(arguments, catalogue('vllm'))
     arguments = with_config_file(arguments, invocation, stores, shape_of)
     return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(words)), model
 
