@@ -1,10 +1,14 @@
 """Rules for the environment of vLLM engines: variables that are gone, that break serving, that Kubernetes adds."""
 
+import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any
 
-from configaudit.knowledge.flags import catalogue
-from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, rule
+from configaudit.knowledge.flags import Catalogue, catalogue
+from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Setting, Severity, Slot, rule
+from configaudit.patterns import regex
+from configaudit.places import Place
 from configaudit.units import boolean
 
 from .releases import release
@@ -35,6 +39,82 @@ def environment_removed(engine: Component) -> Iterator[Problem]:
             word.use or word.place, message, name=name, engine=release(engine), last=status.between[0], use=use,
             severity='advice' if harmless or not status.exact else None, detail=name,
         )  # fmt: skip
+
+
+_OTHERS = regex(r'VLLM_(ASCEND|TPU|NEURON|HPU|GAUDI|SPYRE|RBLN|OMNI|MUSA|MACA|METAX|KUNLUN|OPENVINO|IREE|METAL|GAUDI2)_.*|VLLM_\w*(_SERVICE_|_PORT_|_TCP)\w*|VLLM_ELASTIC_EP_SCALE_UP_LAUNCH')
+"""Variables of plugins and forks, those that Kubernetes makes of Services, and one that vLLM reads outside its list."""
+
+
+@rule('vllm-environment-unknown', on='vllm', severity='warning', source='vllm/envs.py of the releases')
+def environment_unknown(engine: Component) -> Iterator[Problem]:
+    """No release reads a variable of this name: it is ignored without an error, and the engine runs with other settings than the file says.
+
+    From 0.17.0 the log names such variables. Variables of plugins, and those that the file itself uses in a command, are left alone; in an
+    image that is not the project's own only misspelt names are reported.
+    """
+    if _is_strict(engine):
+        raise NotApplicable('the engine stops at start: vllm-environment-rejected')
+    known, upstream = catalogue('vllm'), re.search(r'(^|/)vllm/vllm-openai(?=[:@]|$)', str(engine['image'].known_value or '')) is not None
+    for name, word in sorted(engine['environment'].value.items()):
+        if not name.startswith('VLLM_') or _OTHERS.fullmatch(name) or known.env_status(name, engine.version).state not in ('unknown', 'too-new'):
+            continue
+        written = _written(engine, name)
+        place = written.place if written is not None else word.use or word.place
+        if re.search(rf'\$[({{]*{name}\b', place.document.text):
+            continue
+        found = _unread(engine, known, name, upstream)
+        if found is not None:
+            message, severity, near = found
+            yield Problem(place, message, name=name, engine=release(engine), near=near, severity=severity, fix=_respell(written, name, near), detail=name)
+
+
+def _unread(engine: Component, known: Catalogue, name: str, upstream: bool) -> tuple[str, Severity | None, str] | None:
+    """What to say of a variable that the release does not read: a message, its severity, the name that was meant."""
+    status = known.env_status(name, engine.version)
+    if status.state == 'too-new':
+        first = status.between[1] if status.between else ''
+        return f'{{name}} is not known to {{engine}} and ignored: later releases read it, from {first} on', None if status.exact else 'advice', ''
+    names = [other for other in known.variables if known.env_status(other, engine.version).state == 'known']
+    near = next(iter(get_close_matches(name, names, n=1, cutoff=0.9)), '')
+    if near:
+        return '{name} is not known to {engine} and ignored: did you mean {near}?', None, near
+    return ('{name} is not known to any release of vLLM and ignored', 'advice', '') if upstream else None
+
+
+def _written(engine: Component, name: str) -> Any:
+    """The variable as its carrier writes it, or None."""
+    variables = [carrier['env'].value.get(name) for carrier in engine.peers('carrier') if 'env' in carrier.kind.settings]
+    return next((variable for variable in variables if variable is not None), None)
+
+
+def _respell(written: Any, name: str, near: str) -> Fix | None:
+    """A fix that spells a variable's name otherwise, where it stands alone."""
+    if not near or written is None or written.place.text.strip('"\'') != name:
+        return None
+    return Fix((Change(Slot('argument', written.place), near, name),))
+
+
+def _is_strict(engine: Component) -> bool:
+    strict = engine['fail_on_environ_validation']
+    return strict.is_set and strict.is_known and bool(strict.value)
+
+
+@rule('vllm-environment-rejected', on='vllm', severity='error', source='vllm/envs.py validate_environ 0.17.1 to 0.33.0')
+def environment_rejected(engine: Component) -> Iterator[Problem]:
+    """With --fail-on-environ-validation the engine stops at start for every variable named VLLM_... that the release does not read.
+
+    That includes variables of plugins, of the file's own scripts, and those that Kubernetes makes of a Service named vllm.
+    """
+    if not _is_strict(engine) or engine.version is None:
+        raise NotApplicable('the names of variables are not validated, or the version is not known')
+    known = catalogue('vllm')
+    for name, word in sorted(engine['environment'].value.items()):
+        status = known.env_status(name, engine.version)
+        if name.startswith('VLLM_') and status.exact and status.state in ('unknown', 'removed', 'too-new'):
+            written = _written(engine, name)
+            place = written.place if written is not None else word.use or word.place
+            message = '{name} is not known to {engine}: with --fail-on-environ-validation it stops at start'
+            yield Problem(place, message, name=name, engine=release(engine), see=[('the validation', engine['fail_on_environ_validation'])], detail=name)
 
 
 @rule('vllm-multiprocessing-off', on='vllm', severity='warning', side_effect='one process more to watch', source='vllm/envs.py VLLM_ENABLE_V1_MULTIPROCESSING')
@@ -71,10 +151,17 @@ def _write(word: Any, value: str) -> Fix | None:
 @rule('vllm-port-from-service-link', on='vllm', severity='error', source='vllm#5867; vLLM docs, configuration/env_vars')
 def port_from_service_link(engine: Component) -> Iterator[Problem]:
     """VLLM_PORT is the first port that vLLM opens for itself, not the API's: used for both, they clash, and a Service named vllm overwrites it."""
-    port = engine['port']
-    places = (port.place, *port.uses)
-    if port.is_set and any('VLLM_PORT' in place.text for place in places):
-        yield Problem(port.uses[0] if port.uses else port.place, '--port takes VLLM_PORT, which vLLM uses for its internal ports: name the variable otherwise')
+    port, host = engine['port'], engine['host']
+    if port.is_set and (place := _named(port, 'VLLM_PORT')) is not None:
+        yield Problem(place, '--port takes VLLM_PORT, which vLLM uses for its internal ports: name the variable otherwise')
+    if host.is_set and (place := _named(host, 'VLLM_HOST_IP')) is not None:
+        message = '--host takes VLLM_HOST_IP, the address that vLLM gives its own processes: name the variable otherwise'
+        yield Problem(place, message, severity='warning', detail='host')
+
+
+def _named(setting: Setting, name: str) -> Place | None:
+    """Where a setting takes its value from this variable."""
+    return next((place for place in (*setting.uses, setting.place) if name in place.text), None)
 
 
 @rule('vllm-service-link-clash', on='vllm', severity='error', side_effect='the variables of Services are gone: programs have to use DNS names', source='vllm#15613, vllm#34199')
