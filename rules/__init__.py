@@ -2,7 +2,7 @@
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
     'vllm': ('vllm', 'vllm_serving', 'vllm_startup', 'vllm_environment', 'engine_flags'),
-    'sglang': ('sglang', 'engine_flags'),
+    'sglang': ('sglang', 'sglang_serving', 'engine_flags'),
     'tgi': ('tgi',),
     'engine': ('engines', 'engine_memory', 'secrets'),
     'container': ('container_arguments', 'probes', 'ports', 'rollout', 'resources', 'environment', 'kubernetes', 'secrets'),

@@ -70,7 +70,8 @@ SGLANG = declare(Kind('sglang', ('engine',), {
     **_flags(mem_fraction_static='number', max_running_requests='count', kv_cache_dtype='text', tp_size='count', pp_size='count',
              dp_size='count', context_length='count', host='text', enable_metrics='bool', enable_torch_compile='bool',
              disable_cuda_graph='bool', enable_dp_attention='bool', chunked_prefill_size='count', quantization='text', dtype='text', trust_remote_code='bool',
-             revision='text', nnodes='count', node_rank='count'),
+             revision='text', nnodes='count', node_rank='count', watchdog_timeout='number', max_queued_requests='count',
+             disable_radix_cache='bool', disaggregation_mode='text'),
 }))  # fmt: skip
 
 TGI = declare(Kind('tgi', ('engine',), {
