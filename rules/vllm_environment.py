@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from configaudit.knowledge.flags import Catalogue, catalogue
@@ -74,6 +73,8 @@ def _unread(engine: Component, known: Catalogue, name: str, upstream: bool) -> t
     if status.state == 'too-new':
         first = status.between[1] if status.between else ''
         return f'{{name}} is not known to {{engine}} and ignored: later releases read it, from {first} on', None if status.exact else 'advice', ''
+    from difflib import get_close_matches  # 5 ms, needed only for a name that nothing reads
+
     names = [other for other in known.variables if known.env_status(other, engine.version).state == 'known']
     near = next(iter(get_close_matches(name, names, n=1, cutoff=0.9)), '')
     if near:
