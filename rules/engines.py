@@ -8,7 +8,10 @@ from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Se
 from configaudit.units import show_bytes
 
 WHOLE_GPUS = ('nvidia.com/gpu', 'amd.com/gpu', 'habana.ai/gaudi', 'gpu.intel.com/xe', 'gpu.intel.com/i915')
-BRING_SHM = ('DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService')
+BRING_SHM = (
+    'DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService', 'Model', 'Workspace',
+    'InferenceSet',
+)  # fmt: skip
 """Kinds whose operator mounts memory at /dev/shm itself, beside all of Ray."""
 ONE_POD = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'Rollout', 'Service', 'InferenceService')
 """Kinds whose pods know nothing of one another unless the command line says so."""
@@ -143,7 +146,9 @@ def shm_default(engine: Component) -> Iterator[Problem]:
 
 
 def _mount(engine: Component, container: Component) -> Fix | None:
-    pod = next(iter(engine.peers('pod')), None)
+    pod, own = next(iter(engine.peers('pod')), None), container['shm']
+    if own.slot is not None and own.unit:
+        return own.set('8Gi')
     if pod is None or pod.slots is None or container.slots is None:
         return None
     limit = container['memory_limit'].known_value

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from configaudit.extract.words import Word
-from configaudit.model import Component
+from configaudit.model import Component, Slot
 from configaudit.places import Place
 
 
@@ -50,6 +50,19 @@ class Mount(NamedTuple):
     """Path below the mount -> key, where the volume renames keys."""
 
 
+class Keys(NamedTuple):
+    """Where options are keys of a mapping: how one that is not there yet is added."""
+
+    slot: Slot | None
+    """The writer of the mapping; the key is appended to its path."""
+    joint: str
+    """What stands between the words of a key: '-' or '_'."""
+    switches: bool
+    """Whether a switch is given as true; where it becomes `--flag true`, none can be added."""
+    fields: Mapping[str, tuple[str, ...]] = {}
+    """Flag -> path below the mapping, where fields have names of their own and no others can be added."""
+
+
 class Process(NamedTuple):
     """A program that a carrier starts: image, words of the command line, environment, files."""
 
@@ -73,6 +86,8 @@ class Process(NamedTuple):
     syntax: str = 'kubernetes'
     """How variables are written in words: 'kubernetes' $(VAR), 'compose' ${VAR}, 'shell', 'systemd', 'none'."""
     nofile_hint: str = ''
+    keys: Keys | None = None
+    """How options are added where they are keys of a mapping, not words."""
     settle: Callable[[Any, Any], Any] | None = None
     """(process, stores) -> process: reads it again once env files and drop-ins of the run are known."""
 

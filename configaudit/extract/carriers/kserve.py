@@ -5,9 +5,10 @@ Source: KServe v1beta1 API, PredictorSpec, ModelSpec (an inlined Container) and 
 
 from collections.abc import Iterator
 
+from configaudit.extract.carriers.made import changed, listed
 from configaudit.extract.process import Process
 from configaudit.extract.words import Word
-from configaudit.parse.tree import Map, Scalar, Seq, mapping, text
+from configaudit.parse.tree import Map, mapping, text
 from configaudit.units import HOLE
 
 RUNTIME = 'KServe merges a serving runtime into it'
@@ -28,7 +29,7 @@ def with_containers(root: Map) -> Map | None:
     if spec is None or not found:
         return None
     parts = {name: _with_container(spec[name], key) for name, key in found.items()}
-    return _changed(root, spec=_changed(spec, **parts))
+    return changed(root, spec=changed(spec, **parts))
 
 
 def _model(component: Map | None) -> str | None:
@@ -37,19 +38,8 @@ def _model(component: Map | None) -> str | None:
 
 def _with_container(component: Map, key: str) -> Map:
     model = component[key]
-    container = model if 'name' in model else _changed(model, name=component.names[key])
-    containers = Seq(model.start, model.flow)
-    containers.extend((container, *component.get('containers', ())))
-    return _changed(component, containers=containers)
-
-
-def _changed(node: Map, **values: Map | Seq | Scalar) -> Map:
-    made = Map(node.start, node.flow)
-    made.end, made.merged = node.end, node.merged
-    made.update(node)
-    made.update(values)
-    made.names = {**{key: next(iter(node.names.values())) for key in values}, **node.names}
-    return made
+    container = model if 'name' in model else changed(model, name=component.names[key])
+    return changed(component, containers=listed(model, container, *component.get('containers', ())))
 
 
 def with_runtime_image(process: Process, root: Map) -> Process:

@@ -1,11 +1,14 @@
 """Kubernetes objects: workloads of every kind that has a pod template, and the objects around them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial as partial_function
+from itertools import zip_longest
 from typing import Any
 
 from configaudit.extract.carriers.kserve import RUNTIME, with_containers, with_runtime_image
 from configaudit.extract.carriers.objects import OBJECTS
 from configaudit.extract.carriers.pods import Owner, read_pod
+from configaudit.extract.carriers.resources import Amend, Part, parts_of
 from configaudit.extract.process import Reading, nothing
 from configaudit.extract.services.api import removed_api
 from configaudit.extract.settings import read_settings
@@ -41,15 +44,20 @@ def read_object(document: Document, root: Map, partial: str) -> Reading:
         document, kind, text(root, 'metadata', 'namespace') or '', text(root, 'metadata', 'name') or '-', '', partial
     )
     handler: Callable[[Owner, Map], Reading] | None = OBJECTS.get(kind)
+    if kind == 'Service' and (text(root, 'apiVersion') or '').startswith('serving.knative.dev/'):
+        handler = None  # a workload of Knative's
     reading = handler(owner, root) if handler else nothing()
+    amend: Amend | None = None
     if kind == 'InferenceService' and (whole := with_containers(root)) is not None:
+        amend = partial_function(with_runtime_image, root=whole)
         root, owner = whole, owner._replace(partial=owner.partial or RUNTIME)
     removed = removed_api(owner, root)
     if removed is not None:
         reading.components.append(removed)
-    pods = list(_pod_specs(kind, root, owner))
-    if pods and kind not in ('ConfigMap', 'Secret'):
-        reading.add(read_workload(owner, root, pods))
+    parts = list(parts_of(owner, root)) or [Part(spec_owner, spec, amend, template) for spec_owner, template, spec in _pod_specs(kind, root, owner)]
+    if parts and kind not in ('ConfigMap', 'Secret'):
+        pods = [(part.owner, part.template or part.spec, part.spec) for part in parts]
+        reading.add(read_workload(owner._replace(partial=parts[0].owner.partial), root, pods, [part.amend for part in parts]))
     return reading
 
 
@@ -87,8 +95,11 @@ def _is_pod_spec(value: Map) -> bool:
     return bool(found) and any('image' in item or 'name' in item for item in found)
 
 
-def read_workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -> Reading:
-    """The workload of an object, its pods with their containers, acquainted with one another. `pods`: owner, template, spec."""
+def read_workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]], amends: Sequence[Amend | None] = ()) -> Reading:
+    """The workload of an object, its pods with their containers, acquainted with one another. `pods`: owner, template, spec.
+
+    `amends`: for each pod what is done to the process of its first container.
+    """
     document = owner.document
     settings: dict[str, Setting] = {}
     read_settings(document, root, WORKLOAD, settings)
@@ -103,12 +114,14 @@ def read_workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]]) -
     reading = nothing()
     reading.components.append(workload)
     parts = [read_pod(*found) for found in pods]
-    for part in parts:
+    for part, amend in zip_longest(parts, amends):
         reading.components.extend((part.pod, *part.containers, *part.sysctls))
-        reading.processes.extend(with_runtime_image(process, root) if owner.partial == RUNTIME else process for process in part.processes)
         part.pod.peer_map.update(workload=Peers.of([workload], True), container=Peers.of(part.containers, True))
         for container in part.containers:
             container.peer_map.update(workload=Peers.of([workload], True), pod=Peers.of([part.pod], True))
+        if amend is not None and part.processes:
+            part.processes[0] = amend(part.processes[0])
+        reading.processes.extend(part.processes)
     workload.peer_map['pod'] = Peers.of([part.pod for part in parts], True)
     return reading
 

@@ -89,14 +89,19 @@ def word_setting(name: str, unit: str, value: Word) -> Setting:
 
 def default_setting(name: str, found: Default, invocation: Invocation, launch: Launch, flag: str, unit: str = '') -> Setting:
     """The setting of an option nobody gave: what the engine makes of it."""
-    slot = slot_for(invocation, launch, flag)
+    slot = slot_for(invocation, launch, flag, unit)
     reason = '' if found.known else found.condition or 'the engine works it out at start'
     value = found.value if found.known else None
     return Setting(name, value, launch.program, 'default', reason, found.candidates, slot, unit, found.source)
 
 
-def slot_for(invocation: Invocation, launch: Launch, flag: str) -> Slot | None:
-    """Where a flag would be added: behind the last word that stands on the command line itself; None without one."""
+def slot_for(invocation: Invocation, launch: Launch, flag: str, unit: str = '') -> Slot | None:
+    """Where a flag would be added: as a key of a mapping, or behind the last word that stands on the command line itself; None without one."""
+    keys = invocation.process.keys
+    if keys is not None:
+        path = keys.fields.get(flag, ()) if keys.fields else (flag.removeprefix('--').replace('-', keys.joint),)
+        writable = keys.slot is not None and path and (keys.switches or unit != 'bool')
+        return keys.slot._replace(path=(*keys.slot.path, *path)) if keys.slot is not None and writable else None
     words = [word for word in launch.arguments if word.use is None] or [word for word in invocation.argv if word.use is None]
     return Slot(invocation.form, words[-1].place, (flag,)) if words else None
 

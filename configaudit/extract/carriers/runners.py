@@ -1,0 +1,107 @@
+"""Resources that hold a whole container under another name: NVIDIA Dynamo, OME, llmaz, NIM.
+
+Sources: ai-dynamo/dynamo deploy/operator/api, sgl-project/ome pkg/apis/ome/v1beta1, InftyAI/llmaz api/inference/v1alpha1,
+NVIDIA/k8s-nim-operator api/apps/v1alpha1.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from configaudit.extract.carriers.made import changed, gathered, listed, renamed
+from configaudit.extract.carriers.pods import Owner
+from configaudit.extract.carriers.resources import Part, joined, with_image
+from configaudit.extract.process import Process
+from configaudit.extract.words import word_of
+from configaudit.parse.tree import Map, get, mapping, maps, text
+
+_PROBES = ('livenessProbe', 'readinessProbe', 'startupProbe')
+
+
+def dynamo_graph(owner: Owner, root: Map) -> Iterator[Part]:
+    """DynamoGraphDeployment v1alpha1: a container for every service; v1beta1 has pod templates, which are found as such."""
+    for name, service in (mapping(root, 'spec', 'services') or {}).items():
+        if isinstance(service, Map):
+            yield from _dynamo(owner._replace(part=name), service, name)
+
+
+def dynamo_component(owner: Owner, root: Map) -> Iterator[Part]:
+    """DynamoComponentDeployment v1alpha1: one such service."""
+    spec = mapping(root, 'spec')
+    if spec is not None:
+        yield from _dynamo(owner, spec, 'main')
+
+
+def _dynamo(owner: Owner, service: Map, name: str) -> Iterator[Part]:
+    pod, main = mapping(service, 'extraPodSpec'), mapping(service, 'extraPodSpec', 'mainContainer')
+    if pod is None or main is None:
+        return
+    around = renamed(service, resources='resources', env='envs', **{probe: probe for probe in _PROBES})
+    container = gathered(main, around, main)
+    if 'resources' not in main and 'resources' in service:
+        container = changed(container, resources=_dynamo_resources(service))
+    if 'envs' in service and 'env' in main:
+        container = changed(container, env=listed(main, *maps(service, 'envs'), *maps(main, 'env')))
+    yield Part(owner, changed(pod, containers=listed(main, container, *maps(pod, 'containers'))), partial(_dynamo_command, name))
+
+
+def _dynamo_resources(service: Map) -> Map | None:
+    """`resources` with the GPUs under the name that a container knows them by."""
+    resources = mapping(service, 'resources')
+    if resources is None:
+        return None
+    sides = {side: _with_gpu(held) for side in ('limits', 'requests') if (held := mapping(resources, side)) is not None}
+    return changed(resources, **sides)
+
+
+def _with_gpu(held: Map) -> Map:
+    kind = text(held, 'gpuType') or 'nvidia.com/gpu'
+    return renamed(held, **{kind if key == 'gpu' else key: key for key in held})
+
+
+def _dynamo_command(name: str, process: Process) -> Process:
+    """The container's name is the service's; one argument with spaces and no command is a script."""
+    process.component.name = name
+    words = process.arguments or ()
+    script = process.entrypoint is None and len(words) == 1 and ' ' in words[0].value.strip()
+    return process._replace(partial='', shell=script)
+
+
+def ome(owner: Owner, root: Map) -> Iterator[Part]:
+    """Runtimes and services of OME: the engine, the decoder and the router, each with its leader and worker."""
+    for role in ('engineConfig', 'decoderConfig', 'routerConfig', 'engine', 'decoder', 'router'):
+        config = mapping(root, 'spec', role)
+        if config is None:
+            continue
+        for node in ('', 'leader', 'worker'):
+            pod = mapping(config, node) if node else config
+            runner = mapping(pod, 'runner')
+            if pod is not None and runner is not None:
+                part = '/'.join(filter(None, (role, f'{node}Template' if node else '')))
+                yield Part(owner._replace(part=part), changed(pod, containers=listed(runner, runner, *maps(pod, 'containers'))))
+
+
+def llmaz(owner: Owner, root: Map) -> Iterator[Part]:
+    """A BackendRuntime: one command and image, and a choice of arguments and resources."""
+    spec = mapping(root, 'spec')
+    if spec is None:
+        return
+    own = renamed(spec, command='command', env='envs', lifecycle='lifecycle', **{probe: probe for probe in _PROBES})
+    image = joined(word_of(owner.document, spec.get('image')), word_of(owner.document, spec.get('version')))
+    for config in maps(spec, 'recommendedConfigs'):
+        container = gathered(spec, renamed(config, name='name', args='args', resources='resources'), own)
+        pod = changed(renamed(spec), containers=listed(config, container))
+        yield Part(owner._replace(part=text(config, 'name') or '-'), pod, partial(with_image, image=image, unnamed='the runtime names no image'))
+
+
+def nim(owner: Owner, root: Map) -> Iterator[Part]:
+    """A NIMService: its image is a repository and a tag, its probes stand one level deeper."""
+    spec = mapping(root, 'spec')
+    if spec is None:
+        return
+    probes = [renamed(own, **{probe: 'probe'}) for probe in _PROBES if (own := mapping(spec, probe)) is not None]
+    own = renamed(spec, command='command', args='args', env='env', resources='resources')
+    container = gathered(spec, renamed(mapping(root, 'metadata') or spec, name='name'), own, *probes)
+    parts = (word_of(owner.document, get(spec, 'image', key)) for key in ('repository', 'tag'))
+    pod = renamed(spec, nodeSelector='nodeSelector', affinity='affinity')
+    image = joined(*parts)
+    yield Part(owner, changed(pod, containers=listed(spec, container)), partial(with_image, image=image, unnamed='the service names no image'))
