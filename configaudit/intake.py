@@ -1,7 +1,7 @@
 """Reading: every file of a run to the documents in it, each by the reader it belongs to. One bad file never hides another."""
 
 import os.path
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,6 +68,16 @@ def read_files(paths: Sequence[str], config: Config) -> Intake:
     intake.beside.extend(charts.files)
     real = {source.path: source for source in found if source.real}
     return intake._replace(files=len(found), texts=Files(real, lambda path: _bytes(real[path], config)))
+
+
+def read_texts(contents: Mapping[str, bytes], config: Config) -> Intake:
+    """Read files that are in memory already: those of a snapshot. Their paths are what findings show."""
+    intake = Intake(nothing(), [], [], 0, {}, {}, [])
+    held = config._replace(contents=contents)
+    for path in sorted(contents):
+        _take(sources.Source(path, path, False), held, intake, None, Charts())
+    _open_nested(intake)
+    return intake._replace(files=len(contents))
 
 
 def _kustomizations(found: list[sources.Source], config: Config) -> 'Kustomize | None':

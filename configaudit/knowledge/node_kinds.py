@@ -1,0 +1,51 @@
+"""Kinds of what a live host shows: the host as a whole, its block devices, the processes that serve."""
+
+from configaudit.knowledge.kinds import declare
+from configaudit.model import Kind, SettingSpec
+
+HOST = declare(Kind('host', (), {
+    'kernel': SettingSpec('text'),
+    'cpus': SettingSpec('count'),
+    'memory_kib': SettingSpec('KiB'),
+    'numa_nodes': SettingSpec('count'),
+    'cgroup_version': SettingSpec('count'),
+    'is_node': SettingSpec('bool', False),
+    'boot_parameters': SettingSpec(default={}),
+    'thp_enabled': SettingSpec('text'),
+    'thp_defrag': SettingSpec('text'),
+    'clocksource': SettingSpec('text'),
+    'swaps': SettingSpec(default=()),
+    'open_files': SettingSpec('count'),
+    'open_files_max': SettingSpec('count', raise_only=True),
+    'reads': SettingSpec('text'),
+    'netns': SettingSpec('text'),
+    'pidns': SettingSpec('text'),
+}))  # fmt: skip
+"""A host. `kernel` as uname -r; `is_node`: a kubelet runs or is configured; `boot_parameters`: name -> value of the kernel's command line;
+`thp_*`: the word in brackets; `swaps`: (device, KiB) of active swap; `open_files` of `open_files_max`: fs.file-nr;
+`reads` how it was read (live, sysroot, sysctl-dump), `netns` and `pidns` whose values those are (host, other, unknown)."""
+
+BLOCK_DEVICE = declare(Kind('block-device', (), {
+    'scheduler': SettingSpec('text'),
+    'schedulers': SettingSpec(default=()),
+    'queues': SettingSpec('count'),
+    'rotational': SettingSpec('bool'),
+    'transport': SettingSpec('text'),
+    'read_ahead_kb': SettingSpec('KiB'),
+    'below': SettingSpec(default=()),
+}))  # fmt: skip
+"""A disk with its live queue. `schedulers`: what the kernel offers; `queues`: hardware queues; `transport` nvme, virtio, xen, scsi, mmc or other;
+`below`: the disks under a dm, md or multipath device, none of a real one."""
+
+HOST_PROCESS = declare(Kind('host-process', (), {
+    'program': SettingSpec('text'),
+    'engine': SettingSpec('text', ''),
+    'nofile_soft': SettingSpec('count', raise_only=True),
+    'nofile_hard': SettingSpec('count', raise_only=True),
+    'memlock_soft': SettingSpec('bytes', raise_only=True),
+    'memlock_hard': SettingSpec('bytes', raise_only=True),
+    'shm_bytes': SettingSpec('bytes'),
+    'words': SettingSpec('text', ''),
+}))  # fmt: skip
+"""A running process whose limits matter: a runtime, a kubelet, an inference engine, a proxy, a database. `engine`: vllm, sglang ... or '';
+`words`: its command line, without credentials."""
