@@ -7,9 +7,10 @@ import click
 from configaudit.audit import audit_node
 from configaudit.command.declare import options
 from configaudit.command.options import JUDGING, config_of
-from configaudit.command.streams import emit, is_colored, width
+from configaudit.command.streams import emit, is_colored, say, width
 from configaudit.command.verdict import Limits, status
 from configaudit.errors import UsageError
+from configaudit.fix_plan import plan, write
 from configaudit.host.archive import load, load_sysctl_dump, load_sysroot, save
 from configaudit.host.reader import read_host
 from configaudit.host.snapshot import Snapshot
@@ -20,6 +21,7 @@ _OWN = (
     click.option('--snapshot', default='', metavar='FILE', help='Audit what --save wrote, instead of this host.'),
     click.option('--sysroot', default='', metavar='DIR', help='Audit a captured tree, such as a sosreport, instead of this host.'),
     click.option('--sysctl-dump', default='', metavar='FILE', help='Audit the output of `sysctl -a`, instead of this host.'),
+    click.option('--fix-plan', default='', metavar='DIR', help='Write the fixes there as files to review, with a script that applies and undoes them. The host is not changed.'),
     click.option('-f', '--format', 'form', type=click.Choice(tuple(REPORTERS)), default='text', show_default=True, help='How the report looks.'),
     click.option('--fail-on', type=click.Choice(['error', 'warning', 'advice', 'never']), default='warning', show_default=True, help='The least severity that makes the exit status 1.'),
     click.option('--strict', is_flag=True, help='A rule for errors or warnings that could not be assessed counts like a finding.'),
@@ -41,6 +43,9 @@ def command(**given: Any) -> int:
         save(snapshot, given['save'])
     config = config_of({**given, 'exclude': (), 'values': (), 'stdin_filename': '<stdin>', 'no_gate': False, 'jobs': 0})
     result = audit_node(snapshot, config)
+    if given['fix_plan']:
+        written = write(plan(result.findings), given['fix_plan'])
+        say(f'{given["fix_plan"]}: {", ".join(written)}')
     emit(render(given['form'], result, Options(color=is_colored(given['color']), width=width(), verbose=given['verbose'])))
     return status(result, (), Limits(given['fail_on'], given['strict']))
 
