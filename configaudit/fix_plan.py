@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from configaudit.errors import UsageError
 from configaudit.findings import Finding
+from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_fixes import Step, step_of
 from configaudit.model import REMOVE
 
@@ -63,6 +64,32 @@ def files(planned: list[Planned]) -> dict[str, str]:
             lines = found.setdefault(step.file, []) if step.file else []
             lines += [line for line in step.text.splitlines() if line not in lines]
     return {path: '# written by configaudit; see PLAN.md\n' + '\n'.join(lines) + '\n' for path, lines in sorted(found.items())}
+
+
+def applied(snapshot: Snapshot, planned: list[Planned]) -> Snapshot:
+    """The host as it would show after the plan: with the values that its steps write, and the files that it installs."""
+    held = dict(snapshot.files) | files(planned)
+    for item in planned:
+        for change in item.finding.fix.changes if item.finding.fix is not None else ():
+            if change.slot is not None and change.slot.format == LIVE:
+                path = change.slot.place.document.path
+                held[path] = _after(held.get(path, ''), change.slot.path, str(change.value))
+    return Snapshot(held, links=snapshot.links, unread=snapshot.unread, facts=snapshot.facts)
+
+
+_ROWS = {'LimitNOFILE': 'Max open files', 'LimitMEMLOCK': 'Max locked memory'}
+
+
+def _after(text: str, target: tuple[str, ...], value: str) -> str:
+    """What a file shows once a value is written: one of a list gets the brackets, a limit its row."""
+    if target[0] == 'unit' and target[-1] in _ROWS:
+        soft, _, hard = value.partition(':')
+        row = ' '.join((_ROWS[target[-1]], *((soft, hard or soft) if value != 'infinity' else ('unlimited', 'unlimited'))))
+        return '\n'.join(row if line.startswith(_ROWS[target[-1]]) else line for line in text.split('\n'))
+    if '[' in text:
+        words = text.replace('[', '').replace(']', '').split()
+        return ' '.join(f'[{word}]' if word == value else word for word in words) + '\n'
+    return value + '\n' if target[0] not in ('unit', 'kubelet', 'swap') else text
 
 
 def _document(planned: list[Planned]) -> str:
