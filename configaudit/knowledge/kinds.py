@@ -50,6 +50,7 @@ POD = Kind('pod', (), {
     'host_ipc': _spec('bool', False, 'hostIPC', source=K8S),
     'restart_policy': _spec('text', 'Always', 'restartPolicy', source=K8S),
     'labels': _spec(default={}),
+    'scraped_port': _spec('text'),
     'object_kind': _spec(),
     'gpus': _spec('count', 0),
     'gpu_labels': _spec(),
@@ -58,6 +59,8 @@ POD = Kind('pod', (), {
     'shm': _spec(),
     'rwo_claims': _spec(default=()),
 })  # fmt: skip
+
+"""`scraped_port`: set where annotations ask Prometheus to scrape the pod; the port they name, or None."""
 
 CONTAINER = Kind('container', ('image-user',), {
     'image': _spec('text', path='image'),

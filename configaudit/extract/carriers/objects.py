@@ -9,7 +9,7 @@ from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Data, Nested, Reading, nothing
 from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import Word, is_open, word_of
-from configaudit.knowledge.objects import AUTOSCALER, BUDGET, SECRET, SERVICE
+from configaudit.knowledge.objects import AUTOSCALER, BUDGET, MONITOR, SECRET, SERVICE
 from configaudit.model import Component, Kind, Setting, Slot
 from configaudit.parse.tree import Map, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
@@ -129,6 +129,17 @@ def _scaled_object(owner: Owner, root: Map) -> Reading:
     return Reading([scaler], [], [], [])
 
 
+def _monitor(owner: Owner, root: Map) -> Reading:
+    monitor = component_of(owner, root, MONITOR)
+    monitor.settings['object_kind'] = Setting('object_kind', owner.kind, monitor.place)
+    endpoints = tuple(
+        {'port': text(endpoint, 'port'), 'target': text(endpoint, 'targetPort') or text(endpoint, 'portNumber'), 'place': place_of(owner.document, endpoint)}
+        for endpoint in maps(root, 'spec', 'endpoints' if owner.kind == 'ServiceMonitor' else 'podMetricsEndpoints')
+    )
+    monitor.settings['endpoints'] = Setting('endpoints', endpoints, monitor.place)
+    return Reading([monitor], [], [], [])
+
+
 def _budget(owner: Owner, root: Map) -> Reading:
     return Reading([component_of(owner, root, BUDGET)], [], [], [])
 
@@ -158,6 +169,8 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'HorizontalPodAutoscaler': _autoscaler,
     'ScaledObject': _scaled_object,
     'PodDisruptionBudget': _budget,
+    'ServiceMonitor': _monitor,
+    'PodMonitor': _monitor,
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,
     'InferenceService': _service_kind('batching', 'read_inference_service'),
