@@ -8,7 +8,7 @@ from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
 from configaudit.extract.engines.launch import Launch, anchor, image_of, launch_of, program_words
 from configaudit.extract.engines.options import unseen_setting, word_setting
-from configaudit.extract.engines.servers import image_runs
+from configaudit.extract.engines.servers import hidden_words, image_runs
 from configaudit.extract.engines.version import Release, engine_release
 from configaudit.extract.environment import Stores
 from configaudit.extract.words import Word
@@ -44,7 +44,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         return None
     found = engine_release(invocation, 'ollama', context)
     settings = engine_settings(invocation, launch, Arguments((), (), ''), context)
-    unseen = invocation.unseen or invocation.unseen_variables
+    unseen = hidden_words(invocation, launch, Arguments((), (), ''))
     for name, spec in OLLAMA.settings.items():
         word = invocation.environment.get(spec.path[0]) if spec.path else None
         if word is not None and (setting := _given(name, word)) is not None:
