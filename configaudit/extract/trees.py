@@ -16,8 +16,8 @@ def reader_of(document: Document, root: Map) -> str:
         return 'services.envoy'
     if name == 'daemon.json' or ('ociVersion' in root and 'process' in root):
         return 'services.runtime'
-    if 'applications' in root and isinstance(root['applications'], Seq):
-        return 'services.batching'
+    if ('applications' in root and isinstance(root['applications'], Seq)) or ('model_loading_config' in root and 'engine_kwargs' in root):
+        return 'carriers.ray'
     if any(mapping(value, 'traffic') is not None or 'batching' in value for value in root.values() if isinstance(value, Map)):
         return 'services.batching'
     if name in ('bentofile.yaml', 'bentofile.yml', 'bentoml_configuration.yaml', 'bentoml_configuration.yml'):

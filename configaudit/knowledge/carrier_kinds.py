@@ -99,6 +99,9 @@ COMMAND = declare(Kind('command', (), {
 }))  # fmt: skip
 """A command of a shell script that starts a server."""
 
+RAY_MODEL = declare(Kind('ray-model', (), {'gpu_product': _spec('text')}))
+"""One model of a `ray.serve.llm` application, which Ray starts an engine for on its cluster."""
+
 _RUNTIMES = frozenset(('containerd', 'dockerd', 'crio', 'cri-o', 'k3s', 'rke2'))
 """Programs whose limits containers inherit (containerd, docs/containerd-2.0.md)."""
 _PROXIES = regex(

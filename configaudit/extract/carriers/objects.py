@@ -150,6 +150,12 @@ def _database_cluster(owner: Owner, root: Map) -> Reading:
     return read_cluster(owner, root)
 
 
+def _ray_service(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.ray import read_ray_service
+
+    return read_ray_service(owner, root)
+
+
 def _service_kind(module: str, reader: str) -> Callable[[Owner, Map], Reading]:
     """A reader of `extract.services`, imported when its kind is met."""
 
@@ -174,7 +180,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,
     'InferenceService': _service_kind('batching', 'read_inference_service'),
-    'RayService': _service_kind('batching', 'read_ray_service'),
+    'RayService': _ray_service,
     'Ingress': _service_kind('ingress', 'read_ingress'),
     'DestinationRule': _service_kind('mesh', 'read_destination_rule'),
     'EnvoyFilter': _service_kind('mesh', 'read_envoy_filter'),
