@@ -12,6 +12,8 @@ AS_WRITTEN = frozenset((
     'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'LeaderWorkerSet', 'Rollout', 'CloneSet',
 ))  # fmt: skip
 """Kinds whose pod spec runs as it stands; operators of other kinds add probes, volumes and lifetimes of their own."""
+BRING_PROBES = ('DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService')
+"""Kinds whose operator or presets add a startup probe."""
 HEALTH = {
     'vllm': '/health', 'sglang': '/health', 'tgi': '/health', 'triton': '/v2/health/ready', 'ollama': '/', 'llama.cpp-server': '/health',
     'tensorrt-llm': '/health', 'lmdeploy': '/health', 'torchserve': '/ping',

@@ -156,6 +156,18 @@ def _ray_service(owner: Owner, root: Map) -> Reading:
     return read_ray_service(owner, root)
 
 
+def _runtime(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.kserve import runtime
+
+    return runtime(owner, root)
+
+
+def _llm_configuration(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.kserve_llm import configuration
+
+    return configuration(owner, root)
+
+
 def _service_kind(module: str, reader: str) -> Callable[[Owner, Map], Reading]:
     """A reader of `extract.services`, imported when its kind is met."""
 
@@ -180,6 +192,9 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,
     'InferenceService': _service_kind('batching', 'read_inference_service'),
+    'ServingRuntime': _runtime,
+    'ClusterServingRuntime': _runtime,
+    'LLMInferenceServiceConfig': _llm_configuration,
     'RayService': _ray_service,
     'Ingress': _service_kind('ingress', 'read_ingress'),
     'DestinationRule': _service_kind('mesh', 'read_destination_rule'),
