@@ -19,6 +19,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'docker-run': ('docker', 'secrets'),
     'command': ('docker',),
     'unit': ('systemd', 'secrets'),
+    'sky-task': ('secrets',),
     'pool': ('db', 'db_times'),
     'database': ('db',),
     'go-runtime': ('golang',),

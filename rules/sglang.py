@@ -35,7 +35,7 @@ def metrics_off(engine: Component) -> Iterator[Problem]:
     on its metrics never fire. Elsewhere it is advice.
     """
     metrics, rank = engine['enable_metrics'], engine['node_rank']
-    if engine['command'].known_value == 'dynamo' or (rank.is_set and (not rank.is_known or rank.value != 0)):
+    if engine['command'].known_value in ('dynamo', 'library') or (rank.is_set and (not rank.is_known or rank.value != 0)):
         return
     if engine['command'].value == 'serve' and not metrics.is_set and lookup(str(engine['model'].known_value or '')) is None:
         raise Unknown('`sglang serve` also starts the diffusion server, which has no such flag: the model tells which')

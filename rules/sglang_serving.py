@@ -75,8 +75,8 @@ def queue_unbounded(engine: Component) -> Iterator[Problem]:
     if engine.version is None or engine.version < version_of('0.4.10') or queue.is_set or _disaggregated(engine, 'prefill') or _disaggregated(engine, 'decode'):
         raise NotApplicable('its queue has a limit, or the release knows none')
     rank = engine['node_rank']
-    if rank.is_set and (not rank.is_known or rank.value != 0):
-        raise NotApplicable('it is a worker that answers nobody')
+    if engine['command'].known_value == 'library' or (rank.is_set and (not rank.is_known or rank.value != 0)):
+        raise NotApplicable('it is a worker, or part of a program, that answers nobody')
     if queue.value is None:
         times = int(running.value) * 4 if running.is_set and running.is_known else 256
         yield Problem(queue, '--max-queued-requests is not set: {engine} queues without limit', engine=release(engine), fix=queue.set(times))

@@ -133,6 +133,8 @@ def log_stats_off(engine: Component) -> Iterator[Problem]:
 def request_logging_on(engine: Component) -> Iterator[Problem]:
     """Every prompt is written to the log: cost on the event loop, and user data in a place that keeps it. The default until 0.10.0."""
     asked, refused = engine['enable_log_requests'], engine['disable_log_requests']
+    if engine['command'].known_value == 'library':
+        raise NotApplicable('a program makes the engine itself')
     if asked.is_set and asked.value:
         yield Problem(asked, 'every request is logged with its prompt', fix=asked.remove())
     elif not asked.is_set and not refused.is_set and engine.version is not None and engine.version < version_of('0.10.1'):

@@ -19,6 +19,7 @@ Reader = Callable[[Document], Reading]
 FORMATS: dict[str, str] = {
     'dockerfile': 'carriers.dockerfile',
     'shell': 'carriers.shell',
+    'python': 'carriers.python',
     'systemd': 'carriers.systemd',
     'env': 'carriers.envfile',
     'pbtxt': 'services.batching',

@@ -22,11 +22,19 @@ def reader_of(document: Document, root: Map) -> str:
         return 'services.batching'
     if name in ('bentofile.yaml', 'bentofile.yml', 'bentoml_configuration.yaml', 'bentoml_configuration.yml'):
         return 'services.batching'
+    if ('run' in root or 'setup' in root) and _is_sky_task(root):
+        return 'carriers.skypilot'
     if _is_chart_values(document, root):
         return 'carriers.values'
     if _is_application(name, root):
         return 'services.pools'
     return ''
+
+
+def _is_sky_task(root: Map) -> bool:
+    from configaudit.extract.carriers.skypilot import is_task
+
+    return is_task(root)
 
 
 def _is_chart_values(document: Document, root: Map) -> bool:

@@ -53,6 +53,11 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
     kind = format_of(path, data)
     if kind in ('yaml', 'json', 'docker-daemon'):
         yield from _limited(_trees(path, data, kind, note, gate))
+    elif kind == 'python':
+        if len(data) > MAX_SCRIPT:
+            yield Unread(path, 1, f'a Python file over {MAX_SCRIPT >> 10} KiB')
+        elif not _not_text(data):
+            yield Parsed(Document(path, kind, data, note=note))
     elif kind:
         problem = _not_text(data)
         if problem:

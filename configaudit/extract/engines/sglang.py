@@ -23,6 +23,8 @@ def find(invocation: Invocation) -> Launch | None:
     if len(words) > 1 and words[1].value == 'serve':
         return launch_of(words[0].place, words[2:], 'serve')
     argv = invocation.argv
+    if argv and argv[0].value == 'sglang.Engine':
+        return launch_of(argv[0].place, argv[1:], 'library')
     module = python_module(argv, 'sglang.')
     if module is None or not module[0].startswith('sglang.launch_server'):
         return worker(invocation, 'sglang')

@@ -29,6 +29,11 @@ _OWN_FLAGS = ('--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-t
 _MODULES = ('vllm.entrypoints.openai.api_server', 'vllm.entrypoints.api_server', 'vllm.entrypoints.openai.rpc', 'vllm.scripts', 'vllm.entrypoints.cli')
 
 
+_CLASSES = {'vllm.LLM': 'library', 'vllm.EngineArgs': 'none', 'vllm.AsyncEngineArgs': 'none', 'vllm.LLMConfig': 'server'}
+"""Classes by which a program makes an engine, and whose defaults it then has; Ray asks for those of the server
+(ray/llm/_internal/serve/engines/vllm: usage_context=UsageContext.OPENAI_API_SERVER)."""
+
+
 def find(invocation: Invocation) -> Launch | None:
     """How this command line starts vLLM, or None."""
     argv = invocation.argv
@@ -36,6 +41,8 @@ def find(invocation: Invocation) -> Launch | None:
         return _own_entry_point(invocation)
     if os.path.basename(argv[0].value) == 'vllm':
         return _command(invocation, 1)
+    if argv[0].value in _CLASSES:
+        return launch_of(argv[0].place, argv[1:], 'library')
     module = python_module(argv, 'vllm.')
     if module is None or not module[0].startswith(_MODULES):
         return worker(invocation, 'vllm')
@@ -182,6 +189,7 @@ def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.S
     use_v1 = invocation.environment.get('VLLM_USE_V1')
     chunked = known('enable_chunked_prefill')
     return facts.SERVER._replace(
+        usage=_usage(invocation),
         v0_forced=use_v1 is not None and use_v1.value == '0',
         use_v1=use_v1 is not None and use_v1.value == '1',
         pipeline_parallel=int(str(known('pipeline_parallel_size') or 1)),
@@ -193,6 +201,12 @@ def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.S
         chunked_prefill=chunked if isinstance(chunked, bool) else None,
         throughput_mode=known('performance_mode') == 'throughput',
     )
+
+
+def _usage(invocation: Invocation) -> str:
+    """Whose defaults count: the server's, the LLM class's, or those of no usage context."""
+    found = _CLASSES.get(invocation.argv[0].value if invocation.argv else '', 'server')
+    return 'server' if found == 'none' and b'OPENAI_API_SERVER' in invocation.process.component.place.document.parsed else found
 
 
 def runs_on_cpu(invocation: Invocation) -> bool:
