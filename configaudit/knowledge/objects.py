@@ -14,6 +14,8 @@ SERVICE = declare(Kind('service', (), {
     'selector': _spec('', 'spec.selector'),
     'ports': _spec(default=()),
     'labels': _spec('', 'metadata.labels'),
+    'source_ranges': _spec('', 'spec.loadBalancerSourceRanges'),
+    'annotations': _spec('', 'metadata.annotations', {}),
 }))  # fmt: skip
 
 AUTOSCALER = declare(Kind('autoscaler', (), {
