@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, rule
 
-_TIMEOUT = {'tgi': 'graceful_termination_timeout', 'triton': 'exit_timeout_secs'}
+from .rollout import hook_sleeps
+
+_TIMEOUT = {'tgi': 'graceful_termination_timeout', 'triton': 'exit_timeout_secs', 'vllm': 'shutdown_timeout'}
 
 
 @rule(
     'drain-timeout-exceeds-grace', on=tuple(_TIMEOUT), severity='warning', side_effect='rollouts and drains take longer',
-    source='text-generation-inference launcher/src/main.rs; Triton src/command_line_parser.h; Kubernetes documentation, concepts/workloads/pods/pod-lifecycle',
+    source='text-generation-inference launcher/src/main.rs; Triton src/command_line_parser.h; vllm 0.18.1 entrypoints/launcher.py; Kubernetes documentation, concepts/workloads/pods/pod-lifecycle',
 )  # fmt: skip
 def drain_timeout_exceeds_grace(engine: Component) -> Iterator[Problem]:
     """The engine would let requests finish for longer than Kubernetes waits: it is killed with what still runs.
@@ -19,8 +21,7 @@ def drain_timeout_exceeds_grace(engine: Component) -> Iterator[Problem]:
     timeout = engine[_TIMEOUT[engine.kind.name]]
     if not timeout.is_set or not engine.peers('pod'):
         raise NotApplicable('it is not set, or the engine runs in no pod')
-    grace, sleep = engine.peer('pod')['grace_s'], engine.peer('container')['pre_stop_sleep_s']
-    before = float(sleep.value) if sleep.is_set else 0.0
+    grace, before = engine.peer('pod')['grace_s'], hook_sleeps(engine.peer('container')) or 0.0
     if before + timeout.value > grace.value:
         words = f'{before:g} s of preStop and ' if before else ''
         message = '{words}{value} s to finish requests, in a grace period of {grace} s'

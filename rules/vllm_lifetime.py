@@ -46,19 +46,6 @@ def shutdown_aborts_requests(engine: Component, *, longest_generation_s: float =
     yield Problem(timeout, message, engine=release(engine), zero=0 if timeout.is_set else 'not given', grace=grace.value, see=[('the grace period', grace)], fix=fix, severity=None if drains else 'advice')
 
 
-@rule('vllm-shutdown-timeout-exceeds-grace', on='vllm', severity='warning', source=f'{_SOURCE}; Kubernetes docs, concepts/workloads/pods/pod-lifecycle', effect='the engine ends by itself', side_effect='a pod takes longer to end')
-def shutdown_timeout_exceeds_grace(engine: Component) -> Iterator[Problem]:
-    """The engine is killed while it drains: the grace period holds the preStop hook and --shutdown-timeout together."""
-    container, timeout = _answering(engine), engine['shutdown_timeout']
-    if not timeout.is_set or not timeout.value:
-        raise NotApplicable('it does not drain')
-    grace, sleep = container.peer('pod')['grace_s'], hook_sleeps(container) or 0
-    if sleep + timeout.value > grace.value:
-        message = '--shutdown-timeout {value} s after a preStop sleep of {sleep} s, in a grace period of {grace} s: the engine is killed while it drains'
-        need = math.ceil(sleep + timeout.value) + 10
-        yield Problem(timeout, message, sleep=sleep, grace=grace.value, see=[('the grace period', grace)], fix=grace.set(need))
-
-
 @rule('vllm-queue-unbounded', on='vllm', severity='advice', source='vllm 0.29.0 config/scheduler.py: max_num_queued_reqs, max_num_queued_tokens', side_effect='clients get a 503 and have to try again')
 def queue_unbounded(engine: Component) -> Iterator[Problem]:
     """Nothing limits the queue: under overload every request waits longer than its client does, and none is refused in time.

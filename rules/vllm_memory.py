@@ -49,7 +49,7 @@ def batch_default_too_wide(engine: Component, *, small_gib: float = 70) -> Itera
     gpu = engine['gpu'].value
     if gpu.memory_gib < small_gib:
         message = '--max-num-seqs is not set: {engine} warms up {value} sequences on {gpu} with {memory} GiB; later releases take 256'
-        yield Problem(seqs, message, engine=release(engine), gpu=gpu.name, memory=f'{gpu.memory_gib:.0f}', fix=seqs.set(256))
+        yield Problem(seqs, message, engine=release(engine), gpu=gpu.name, memory=f'{gpu.memory_gib:.0f}', fix=seqs.set(128))
 
 
 @rule('vllm-device-by-uuid', on='vllm', severity='error', versions='>=0.6.6,<0.24.0', source='vllm/platforms/interface.py and cuda.py 0.6.6 to 0.23.0: int(physical_device_id); vllm#41848, vllm#20939, vllm#6551')
