@@ -52,6 +52,10 @@ def judge(intake: Intake, live: Iterable[Component], config: Config) -> Result:
         from configaudit.link_monitors import link_monitors
 
         link_monitors(by_kind, config.context)
+    if 'metric-query' in by_kind:
+        from configaudit.link_metrics import link_metrics
+
+        link_metrics(by_kind, config.context)
     met = {name for component in components for name in (component.kind.name, *component.kind.traits)}
     rules = registry.load(met, config.plugins, config.rule_files)
     check_rules(config, rules)

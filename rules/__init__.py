@@ -31,6 +31,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'pod': ('rollout',),
     'autoscaler': ('autoscaling',),
     'service': ('ports', 'exposure', 'http', 'grpc'),
+    'metric-query': ('metrics',),
     'removed-api': ('kubernetes',),
     'document': ('kubernetes',),
     'secret': ('secrets',),

@@ -74,6 +74,11 @@ def format_of(path: str, data: bytes) -> str:
     return _by_content(data, name)
 
 
+def is_dashboard(data: bytes) -> bool:
+    """Whether JSON is a Grafana dashboard, in which braces name labels and are no template's."""
+    return b'"panels"' in data and (b'"schemaVersion"' in data or b'"templating"' in data) and b'{{ .Values' not in data
+
+
 def _confirms(found: str, data: bytes) -> bool:
     pattern = {'containerd': _CONTAINERD, 'systemd': _UNIT}.get(found)
     return pattern.search(data) is not None if pattern else b'=' in data
@@ -95,6 +100,8 @@ def _by_content(data: bytes, name: str) -> str:
         if pattern.search(head):
             return found
     if not name.endswith(_LINE_FORMATS) and re.search(rb'^\s*apiVersion:', head, re.MULTILINE) and re.search(rb'^\s*kind:', head, re.MULTILINE):
+        return 'yaml'
+    if re.search(rb'^groups:', head, re.MULTILINE) and re.search(rb'^\s+(?:- )?expr:', head, re.MULTILINE):  # Prometheus' own rules
         return 'yaml'
     return _database(head, name)
 

@@ -21,7 +21,8 @@ READ_KINDS = frozenset(
     VirtualService DestinationRule EnvoyFilter Gateway HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy
     InferenceService LLMInferenceService ServingRuntime ClusterServingRuntime InferenceGraph RayService RayCluster RayJob
     DynamoGraphDeployment DynamoComponentDeployment BackendRuntime NIMService Model Workspace InferenceSet VLLMRuntime ModelBooster
-    Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota ServiceMonitor PodMonitor'''.split()
+    Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota ServiceMonitor PodMonitor
+    PrometheusRule VMRule GrafanaDashboard PodAutoscaler AutoscalingPolicy'''.split()
 )
 """Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
 

@@ -9,8 +9,10 @@ from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Data, Nested, Reading, nothing
 from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import Word, is_open, word_of
+from configaudit.knowledge.metric_kinds import PREFIXES
 from configaudit.knowledge.objects import AUTOSCALER, BUDGET, MONITOR, SECRET, SERVICE
 from configaudit.model import Component, Kind, Setting, Slot
+from configaudit.parse.formats import is_dashboard
 from configaudit.parse.tree import Map, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
 
@@ -38,7 +40,7 @@ def _data(owner: Owner, root: Map) -> Reading:
             if owner.kind == 'Secret' and field == 'data':
                 word = _decoded(word)
             values[key] = word
-            if '.' in key and '\n' in word.value:
+            if '.' in key and ('\n' in word.value or is_dashboard(word.value.encode())):
                 reading.nested.append(Nested(key, word))
     partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
     reading.data.append(Data(owner.kind, owner.namespace, owner.name, values, partial))
@@ -180,12 +182,27 @@ def _service_kind(module: str, reader: str) -> Callable[[Owner, Map], Reading]:
     return read
 
 
+def _with_metrics(read: Callable[[Owner, Map], Reading]) -> Callable[[Owner, Map], Reading]:
+    """The reader of an autoscaler, and the metrics it names when these may be an engine's."""
+
+    def read_both(owner: Owner, root: Map) -> Reading:
+        reading = read(owner, root)
+        if any(prefix in owner.document.parsed for prefix in PREFIXES):
+            reading.add(_service_kind('metrics', 'read_autoscaler')(owner, root))
+        return reading
+
+    return read_both
+
+
 OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'ConfigMap': _data,
     'Secret': _data,
     'Service': _service,
-    'HorizontalPodAutoscaler': _autoscaler,
-    'ScaledObject': _scaled_object,
+    'HorizontalPodAutoscaler': _with_metrics(_autoscaler),
+    'ScaledObject': _with_metrics(_scaled_object),
+    **dict.fromkeys(('ScaledJob', 'PodAutoscaler', 'AutoscalingPolicy'), _service_kind('metrics', 'read_autoscaler')),
+    **dict.fromkeys(('PrometheusRule', 'VMRule'), _service_kind('metrics', 'read_rules')),
+    'GrafanaDashboard': _service_kind('metrics_grafana', 'read_resource'),
     'PodDisruptionBudget': _budget,
     'ServiceMonitor': _monitor,
     'PodMonitor': _monitor,
