@@ -13,7 +13,7 @@ BRING_SHM = (
     'InferenceSet',
 )  # fmt: skip
 """Kinds whose operator mounts memory at /dev/shm itself, beside all of Ray."""
-ONE_POD = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'Rollout', 'Service', 'InferenceService')
+ONE_POD = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'Rollout', 'Service', 'InferenceService', 'VLLMRuntime')
 """Kinds whose pods know nothing of one another unless the command line says so."""
 GIB = 2**30
 

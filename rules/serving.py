@@ -10,6 +10,7 @@ from configaudit.places import Place
 
 AS_WRITTEN = frozenset((
     'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'LeaderWorkerSet', 'Rollout', 'CloneSet',
+    'StormService', 'RoleSet', 'ModelServing',
 ))  # fmt: skip
 """Kinds whose pod spec runs as it stands; operators of other kinds add probes, volumes and lifetimes of their own."""
 BRING_PROBES = ('DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService')
@@ -70,7 +71,7 @@ def serving_engine(container: Component) -> Component:
     engines = container.peers('engine')
     if not engines:
         raise NotApplicable('no inference server runs in it')
-    if container.peer('pod').identity.endswith('/workerTemplate/pod') and len(container.peer('workload').peers('pod')) > 1:
+    if container.peer('pod').identity.endswith('workerTemplate/pod') and len(container.peer('workload').peers('pod')) > 1:
         raise NotApplicable('the leader of its group answers')
     engine = engines[0]
     if engine['command'].known_value == 'dynamo':

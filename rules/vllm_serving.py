@@ -136,7 +136,8 @@ def request_logging_on(engine: Component) -> Iterator[Problem]:
     if engine['command'].known_value == 'library':
         raise NotApplicable('a program makes the engine itself')
     if asked.is_set and asked.value:
-        yield Problem(asked, 'every request is logged with its prompt', fix=asked.remove())
+        needed = any(option.name == '--enable-log-outputs' for option in engine['options'].value)  # it stops at start without the other
+        yield Problem(asked, 'every request is logged with its prompt', fix=asked.remove() if not needed else None)
     elif not asked.is_set and not refused.is_set and engine.version is not None and engine.version < version_of('0.10.1'):
         asked.value  # noqa: B018 - raises when arguments are unseen
         yield Problem(engine.place, '{engine} logs every request with its prompt unless --disable-log-requests is given', engine=release(engine))

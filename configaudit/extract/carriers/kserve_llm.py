@@ -32,7 +32,7 @@ def with_preset(document: Document, root: Map, process: Process) -> Process:
         return process
     holder = mapping(spec, 'prefill') if '/spec.prefill.' in component.identity else spec
     more = next((variable.value for variable in process.environment if variable.name == 'VLLM_ADDITIONAL_ARGS'), None)
-    own = (*(split(more, {}) if isinstance(more, Word) else ()), *(process.arguments or ()))
+    own = (*(_split(more) if isinstance(more, Word) else ()), *(process.arguments or ()))
     words = (*_parallel(document, holder or spec), *own)
     if not words or (not own and component.identity.endswith('worker/containers/main')):
         return process  # a worker repeats what its leader is told
@@ -44,6 +44,15 @@ def with_preset(document: Document, root: Map, process: Process) -> Process:
         entrypoint=program[:2], arguments=(program[2], *words), partial=PRESETS, keys=None if process.arguments else Keys(None, '-', False),
         settle=partial(_with_image, (*((_PRESET,) if alone else ()), *references), place),
     )  # fmt: skip
+
+
+def _split(text: Word) -> tuple[Word, ...]:
+    """The words of a variable; of folded text none is taken out, since a line end that is left would end the command."""
+    words = split(text, {})
+    outer = text.place.document.outer
+    if outer is None or '\n' not in outer.text:
+        return words
+    return tuple(word._replace(locked='the text is folded over several lines') for word in words)
 
 
 def _parallel(document: Document, holder: Map) -> Iterator[Word]:

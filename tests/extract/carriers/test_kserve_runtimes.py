@@ -108,3 +108,17 @@ def test_an_image_of_a_preset_is_found(run: Run) -> None:
     (engine,) = engines(run({'a.yaml': alone, 'b.yaml': preset}), 'LLMInferenceService')
     assert str(engine.version) == '0.10.0'
     assert 'data_parallel_size' not in {option.name for option in engine['options'].value}
+
+
+def test_nothing_is_taken_out_of_folded_arguments(run: Run) -> None:
+    text = LLM.split('      env:')[0] + '      env:\n      - name: VLLM_ADDITIONAL_ARGS\n        value: >-\n          --enforce-eager\n          --max-num-seqs 64\n'
+    (finding,) = [item for item in run({'a.yaml': text}).findings if item.rule.id == 'vllm-enforce-eager']
+    assert locate(finding.place).line == 13
+    assert finding.fix is not None
+    assert finding.fix.changes[0].why_not == 'the text is folded over several lines'
+
+
+def test_the_presets_bring_a_startup_probe(run: Run) -> None:
+    probe = '      livenessProbe: {httpGet: {path: /health, port: 8000}, initialDelaySeconds: 900}\n'
+    text = LLM.split('  prefill:')[0] + probe
+    assert 'initial-delay-instead-of-startup' not in {item.rule.id for item in run({'a.yaml': text}).findings}
