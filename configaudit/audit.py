@@ -37,7 +37,8 @@ def audit_node(snapshot: 'Snapshot', config: Config) -> Result:
     from configaudit.intake import read_texts
 
     static = {path: text.encode('utf-8', 'surrogatepass') for path, text in snapshot.files.items() if not path.startswith(('/proc/', '/sys/'))}
-    return judge(read_texts(static, config), live_components(snapshot), config)
+    intake = read_texts(static, config)
+    return judge(intake, live_components(snapshot, intake.reading.components), config)
 
 
 def judge(intake: Intake, live: Iterable[Component], config: Config) -> Result:

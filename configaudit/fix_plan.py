@@ -72,9 +72,16 @@ def applied(snapshot: Snapshot, planned: list[Planned]) -> Snapshot:
     for item in planned:
         for change in item.finding.fix.changes if item.finding.fix is not None else ():
             if change.slot is not None and change.slot.format == LIVE:
-                path = change.slot.place.document.path
-                held[path] = _after(held.get(path, ''), change.slot.path, str(change.value))
+                for path in _shown_in(change.slot.place.document.path, change.slot.path, held):
+                    held[path] = _after(held.get(path, ''), change.slot.path, str(change.value))
     return Snapshot(held, links=snapshot.links, unread=snapshot.unread, facts=snapshot.facts)
+
+
+def _shown_in(path: str, target: tuple[str, ...], files: Iterable[str]) -> list[str]:
+    """The files in which the kernel shows a value: all CPUs have the governor, fs.file-nr repeats fs.file-max."""
+    if target[0] == 'governor':
+        return [name for name in files if name.endswith('/cpufreq/scaling_governor')]
+    return [path, '/proc/sys/fs/file-nr'] if target == ('sysctl', 'fs.file-max') and '/proc/sys/fs/file-nr' in files else [path]
 
 
 _ROWS = {'LimitNOFILE': 'Max open files', 'LimitMEMLOCK': 'Max locked memory'}
@@ -86,10 +93,14 @@ def _after(text: str, target: tuple[str, ...], value: str) -> str:
         soft, _, hard = value.partition(':')
         row = ' '.join((_ROWS[target[-1]], *((soft, hard or soft) if value != 'infinity' else ('unlimited', 'unlimited'))))
         return '\n'.join(row if line.startswith(_ROWS[target[-1]]) else line for line in text.split('\n'))
+    if target == ('sysctl', 'fs.file-max') and len(text.split()) == 3:
+        return ' '.join((*text.split()[:2], value)) + '\n'
+    if target[0] == 'swap':
+        return '\n'.join(line for line in text.split('\n') if not line.startswith(target[1] + ' '))
     if '[' in text:
         words = text.replace('[', '').replace(']', '').split()
         return ' '.join(f'[{word}]' if word == value else word for word in words) + '\n'
-    return value + '\n' if target[0] not in ('unit', 'kubelet', 'swap') else text
+    return value + '\n' if target[0] not in ('unit', 'kubelet') else text
 
 
 def _document(planned: list[Planned]) -> str:

@@ -40,4 +40,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'proxy-upstream': ('http', 'nginx', 'grpc'),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
+    'host': ('node_machine', 'node_memory'),
+    'block-device': ('node_disks',),
+    'host-process': ('node_processes',),
 }

@@ -31,7 +31,7 @@ def _bounded(row: Bound) -> Rule:
             raise NotApplicable('nothing shows that this host is a Kubernetes node')
         value = _whole(entry['value'])
         if entry['form'].value == 'live' and row.rule in _BY_HOST:
-            limit = min(limit, _BY_HOST[row.rule](entry.peer('host')))
+            limit = _live_limit(row, entry.peer('host'), limit)
         if {'below': value < limit, 'is': value == limit, 'not': value != limit}[row.relation]:
             yield Problem(
                 entry['value'],
@@ -43,6 +43,13 @@ def _bounded(row: Bound) -> Rule:
 
     judge.__doc__ = row.why
     return rule(row.rule, on='sysctl', severity=row.severity, source=row.source, checklist=row.checklist or ())(judge)
+
+
+def _live_limit(row: Bound, host: Component, limit: int) -> int:
+    """The bound for a host of that size; without its size (a dump of sysctl) only what is low on any host counts."""
+    if not host['memory_kib'].is_known and row.mild is not None:
+        return min(limit, row.mild)
+    return min(limit, _BY_HOST[row.rule](host))
 
 
 def _conntrack_default(host: Component) -> int:

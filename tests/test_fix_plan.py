@@ -13,7 +13,7 @@ from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_fixes import step_of
 
 BAD = {
-    '/proc/sys/net/core/netdev_max_backlog': '1000\n', '/proc/sys/kernel/pid_max': '32768\n', '/proc/sys/net/core/somaxconn': '128\n',
+    '/proc/sys/net/core/netdev_max_backlog': '1000\n', '/proc/sys/kernel/pid_max': '16384\n', '/proc/sys/net/core/somaxconn': '128\n',
 }  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_the_script_applies_and_undoes(tmp_path: Path) -> None:
     assert 'kernel.pid_max = 4194304' in kept.read_text()
     run('undo')
     assert kept.read_text() == 'vm.swappiness = 5\n'
-    assert log.read_text().splitlines()[-2:] == ['-w net.core.somaxconn=128', '-w kernel.pid_max=32768']
+    assert log.read_text().splitlines()[-2:] == ['-w net.core.somaxconn=128', '-w kernel.pid_max=16384']
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,6 @@ def test_the_command_writes_the_plan_and_changes_nothing(tmp_path: Path, capsys:
         (root / name.lstrip('/')).parent.mkdir(parents=True, exist_ok=True)
         (root / name.lstrip('/')).write_text(text)
     assert cli.run(['node', '--sysroot', str(root), '--fix-plan', str(tmp_path / 'plan'), '--no-config']) == 1
-    assert (root / 'proc/sys/kernel/pid_max').read_text() == '32768\n'
+    assert (root / 'proc/sys/kernel/pid_max').read_text() == '16384\n'
     assert 'sysctl -w kernel.pid_max=4194304' in (tmp_path / 'plan/configaudit-fix.sh').read_text()
     assert 'run: sysctl -w' in capsys.readouterr().out

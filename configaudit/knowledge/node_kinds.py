@@ -17,12 +17,18 @@ HOST = declare(Kind('host', (), {
     'swaps': SettingSpec(default=()),
     'open_files': SettingSpec('count'),
     'open_files_max': SettingSpec('count', raise_only=True),
+    'huge_pages': SettingSpec(default=()),
+    'governors': SettingSpec(default=()),
+    'clocksources': SettingSpec(default=()),
+    'gpus': SettingSpec('count', 0),
+    'rdma_devices': SettingSpec(default=()),
     'reads': SettingSpec('text'),
     'netns': SettingSpec('text'),
     'pidns': SettingSpec('text'),
 }))  # fmt: skip
 """A host. `kernel` as uname -r; `is_node`: a kubelet runs or is configured; `boot_parameters`: name -> value of the kernel's command line;
 `thp_*`: the word in brackets; `swaps`: (device, KiB) of active swap; `open_files` of `open_files_max`: fs.file-nr;
+`huge_pages`: (KiB, reserved, free) of each size; `governors`: (governor, driver, energy preference) of the CPUs, each once; `gpus` of NVIDIA's driver;
 `reads` how it was read (live, sysroot, sysctl-dump), `netns` and `pidns` whose values those are (host, other, unknown)."""
 
 BLOCK_DEVICE = declare(Kind('block-device', (), {
@@ -36,6 +42,26 @@ BLOCK_DEVICE = declare(Kind('block-device', (), {
 }))  # fmt: skip
 """A disk with its live queue. `schedulers`: what the kernel offers; `queues`: hardware queues; `transport` nvme, virtio, xen, scsi, mmc or other;
 `below`: the disks under a dm, md or multipath device, none of a real one."""
+
+KUBELET = declare(Kind('kubelet', (), {
+    'swap_behavior': SettingSpec('text', None, ('memorySwap', 'swapBehavior')),
+    'fail_swap_on': SettingSpec('bool', True, ('failSwapOn',)),
+    'cpu_manager_policy': SettingSpec('text', 'none', ('cpuManagerPolicy',)),
+    'topology_manager_policy': SettingSpec('text', 'none', ('topologyManagerPolicy',)),
+    'reserved_cpus': SettingSpec('text', None, ('reservedSystemCPUs',)),
+    'pod_pids_limit': SettingSpec('count', -1, ('podPidsLimit',)),
+    'serialize_image_pulls': SettingSpec('bool', True, ('serializeImagePulls',)),
+    'max_parallel_image_pulls': SettingSpec('count', None, ('maxParallelImagePulls',)),
+    'eviction_hard': SettingSpec('', None, ('evictionHard',)),
+    'merge_eviction_defaults': SettingSpec('bool', False, ('mergeDefaultEvictionSettings',)),
+    'image_gc_high': SettingSpec('count', 85, ('imageGCHighThresholdPercent',)),
+    'unsafe_sysctls': SettingSpec('', None, ('allowedUnsafeSysctls',)),
+    'kube_reserved': SettingSpec('', None, ('kubeReserved',)),
+    'system_reserved': SettingSpec('', None, ('systemReserved',)),
+    'protect_kernel_defaults': SettingSpec('bool', False, ('protectKernelDefaults',)),
+    'fail_cgroup_v1': SettingSpec('bool', None, ('failCgroupV1',)),
+}))  # fmt: skip
+"""A KubeletConfiguration. Defaults: kubernetes pkg/kubelet/apis/config/v1beta1/defaults.go."""
 
 HOST_PROCESS = declare(Kind('host-process', (), {
     'program': SettingSpec('text'),

@@ -142,6 +142,14 @@ def _monitor(owner: Owner, root: Map) -> Reading:
     return Reading([monitor], [], [], [])
 
 
+def _kubelet(owner: Owner, root: Map) -> Reading:
+    from configaudit.knowledge.node_kinds import KUBELET
+
+    component = component_of(owner, root, KUBELET)
+    component.place = key_place(owner.document, root, 'kind')
+    return Reading([component], [], [], [])
+
+
 def _budget(owner: Owner, root: Map) -> Reading:
     return Reading([component_of(owner, root, BUDGET)], [], [], [])
 
@@ -206,6 +214,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'PodDisruptionBudget': _budget,
     'ServiceMonitor': _monitor,
     'PodMonitor': _monitor,
+    'KubeletConfiguration': _kubelet,
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,
     'InferenceService': _service_kind('batching', 'read_inference_service'),

@@ -1,5 +1,7 @@
 """From a snapshot of a host to components: what is live there."""
 
+from collections.abc import Iterable
+
 from configaudit.extract.node.disks import disks
 from configaudit.extract.node.machine import machine
 from configaudit.extract.node.processes import processes
@@ -7,9 +9,12 @@ from configaudit.extract.node.sysctls import sysctls
 from configaudit.host.snapshot import Snapshot
 from configaudit.model import Component, Peers
 
+_SET_UP_BY = ('kubelet', 'container-runtime', 'io-scheduler', 'nofile-limit', 'unit')
+"""Kinds of what stands in the files of a host."""
 
-def live_components(snapshot: Snapshot) -> list[Component]:
-    """The host, its parameters, disks and processes; all know their host, and the host knows them."""
+
+def live_components(snapshot: Snapshot, static: Iterable[Component] = ()) -> list[Component]:
+    """The host, its parameters, disks and processes; all know their host, and the host knows them and what its files set up."""
     host = machine(snapshot)
     groups = {
         'sysctl': sysctls(snapshot, bool(host['is_node'].known_value)), 'block-device': disks(snapshot), 'host-process': processes(snapshot),
@@ -17,5 +22,9 @@ def live_components(snapshot: Snapshot) -> list[Component]:
     for kind, found in groups.items():
         host.peer_map[kind] = Peers.of(found, True)
         for component in found:
+            component.peer_map['host'] = Peers.of([host], True)
+    for kind in _SET_UP_BY:
+        host.peer_map[kind] = Peers.of([item for item in static if item.kind.name == kind], False, f'no {kind} configuration was read')
+        for component in host.peer_map[kind]:
             component.peer_map['host'] = Peers.of([host], True)
     return [host, *(component for found in groups.values() for component in found)]

@@ -5,10 +5,10 @@ from typing import Any
 
 from configaudit import units
 from configaudit.extract.node.disks import in_force
-from configaudit.extract.node.live import live_setting, place_of_file
+from configaudit.extract.node.live import FORMAT, live_setting, place_of_file
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_kinds import HOST
-from configaudit.model import Component, Setting
+from configaudit.model import Component, Setting, Slot
 
 _KUBELET = ('/var/lib/kubelet/config.yaml', '/etc/kubernetes/kubelet/kubelet-config.json', '/etc/kubernetes/kubelet/config.json')
 _MEMORY = '/sys/kernel/mm/transparent_hugepage'
@@ -27,13 +27,16 @@ def machine(snapshot: Snapshot) -> Component:
         ('thp_defrag', f'{_MEMORY}/defrag', in_force, '', ('thp', 'defrag')),
         ('clocksource', _CLOCK, str, '', ('clocksource', 'clocksource0')),
         ('boot_parameters', '/proc/cmdline', _parameters, '', ()),
-        ('swaps', '/proc/swaps', _swaps, '', ()),
+        ('swaps', '/proc/swaps', _swaps, '', _swap_target(snapshot)),
         ('open_files', '/proc/sys/fs/file-nr', lambda text: units.integer(text.split()[0]) if text.split() else None, 'count', ()),
-        ('open_files_max', '/proc/sys/fs/file-nr', lambda text: units.integer(text.split()[-1]) if text.split() else None, 'count', ('sysctl', 'fs.file-max')),
+        ('open_files_max', '/proc/sys/fs/file-nr', lambda text: units.integer(text.split()[-1]) if text.split() else None, 'count', ()),
     )
     settings = {name: live_setting(snapshot, name, path, read, unit=unit, target=target) for name, path, read, unit, target in rows}
     place = place_of_file(snapshot, '/proc/sys/kernel/osrelease')
     settings |= {
+        'huge_pages': _huge_pages(snapshot), 'governors': _governors(snapshot), 'gpus': _gpus(snapshot),
+        'rdma_devices': Setting('rdma_devices', tuple(snapshot.names('/sys/class/infiniband')), place),
+        'clocksources': live_setting(snapshot, 'clocksources', _CLOCK.replace('current', 'available'), lambda text: tuple(text.split())),
         'cgroup_version': _cgroups(snapshot), 'is_node': Setting('is_node', is_node(snapshot), place),
         'reads': Setting('reads', snapshot.facts.get('kind', ''), place),
         'netns': Setting('netns', snapshot.facts.get('netns', 'unknown'), place), 'pidns': Setting('pidns', snapshot.facts.get('pidns', 'unknown'), place),
@@ -64,6 +67,12 @@ def _memory(text: str) -> int | None:
     return units.integer(words[1]) if len(words) > 1 else None
 
 
+def _swap_target(snapshot: Snapshot) -> tuple[str, ...]:
+    """What a fix switches off: the one swap area there is."""
+    areas = _swaps(snapshot.text('/proc/swaps') or '')
+    return ('swap', areas[0][0]) if len(areas) == 1 else ()
+
+
 def _parameters(text: str) -> dict[str, str]:
     return {name: value for name, _, value in (word.partition('=') for word in text.split())}
 
@@ -72,6 +81,36 @@ def _swaps(text: str) -> tuple[tuple[str, int], ...]:
     """(device, KiB) of each active swap area."""
     rows = [line.split() for line in text.splitlines()[1:]]
     return tuple((row[0], int(row[2])) for row in rows if len(row) > 2 and row[2].isdigit())
+
+
+def _huge_pages(snapshot: Snapshot) -> Setting:
+    """(KiB, reserved, free) of every size of huge page."""
+    folder = '/sys/kernel/mm/hugepages'
+    found = []
+    for name in snapshot.names(folder):
+        counts = [units.integer(snapshot.text(f'{folder}/{name}/{file}') or '') for file in ('nr_hugepages', 'free_hugepages')]
+        size = name.removeprefix('hugepages-').removesuffix('kB')
+        if size.isdigit() and counts[0] is not None and counts[1] is not None:
+            found.append((int(size), counts[0], counts[1]))
+    first = next((f'{folder}/{name}/nr_hugepages' for name in snapshot.names(folder)), folder)
+    return Setting('huge_pages', tuple(found), place_of_file(snapshot, first))
+
+
+def _governors(snapshot: Snapshot) -> Setting:
+    """(governor, driver, energy preference) of the CPUs, each combination once; none where there is no frequency scaling."""
+    folder = '/sys/devices/system/cpu'
+    scaled = [f'{folder}/{name}/cpufreq' for name in snapshot.names(folder) if snapshot.names(f'{folder}/{name}/cpufreq')]
+    files = ('scaling_governor', 'scaling_driver', 'energy_performance_preference')
+    found = tuple(dict.fromkeys(tuple(snapshot.text(f'{path}/{file}') or '' for file in files) for path in scaled))
+    place = place_of_file(snapshot, f'{scaled[0]}/scaling_governor' if scaled else folder)
+    return Setting('governors', found, place, slot=Slot(FORMAT, place, ('governor',)))
+
+
+def _gpus(snapshot: Snapshot) -> Setting:
+    """The GPUs that NVIDIA's driver has; 0 without the driver."""
+    folder = '/proc/driver/nvidia/gpus'
+    place = place_of_file(snapshot, '/proc/driver/nvidia/version')
+    return Setting('gpus', len(snapshot.names(folder)), place)
 
 
 def _cgroups(snapshot: Snapshot) -> Setting:
