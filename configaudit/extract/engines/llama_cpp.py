@@ -58,7 +58,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     if launch is None:
         return None
     arguments = parse_arguments(launch.arguments, shaped(_NAMES, _SWITCHES))
-    unseen = hidden_words(invocation, launch, arguments)
+    unseen = hidden_words(invocation, launch, arguments, variables=True)
     settings = engine_settings(invocation, launch, arguments, context)
     for variable, name in _VARIABLES.items():
         word = invocation.environment.get(variable)

@@ -44,7 +44,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         return None
     found = engine_release(invocation, 'ollama', context)
     settings = engine_settings(invocation, launch, Arguments((), (), ''), context)
-    unseen = hidden_words(invocation, launch, Arguments((), (), ''))
+    unseen = hidden_words(invocation, launch, Arguments((), (), ''), variables=True)
     for name, spec in OLLAMA.settings.items():
         word = invocation.environment.get(spec.path[0]) if spec.path else None
         if word is not None and (setting := _given(name, word)) is not None:

@@ -41,12 +41,12 @@ def image_runs(invocation: Invocation, engine: str) -> bool:
     return not invocation.argv and image is not None and image.engine == engine
 
 
-def hidden_words(invocation: Invocation, launch: Launch, arguments: Arguments) -> str:
-    """Why arguments or variables may exist that are not shown, or ''."""
+def hidden_words(invocation: Invocation, launch: Launch, arguments: Arguments, *, variables: bool = False) -> str:
+    """Why arguments may exist that are not shown, and `variables` where these set the same, or ''."""
     process = invocation.process
     if process.form == 'dockerfile' and not process.shell:
         return 'more is given when the image is run'
-    return invocation.unseen or invocation.unseen_variables or arguments.unknown_tail or joined_reason(launch.arguments)
+    return invocation.unseen or (invocation.unseen_variables if variables else '') or arguments.unknown_tail or joined_reason(launch.arguments)
 
 
 def port_setting(word: Word | None, default: int, launch: Launch, unseen: str, source: str) -> Setting:
