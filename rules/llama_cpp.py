@@ -7,6 +7,7 @@ from configaudit.model import Component, NotApplicable, Problem, rule
 from .serving import scraped
 
 README = 'llama.cpp tools/server/README.md'
+_NO_ANSWERS = ('--embedding', '--embeddings', '--rerank', '--reranking')
 _PUBLIC = ('LoadBalancer', 'NodePort')
 
 
@@ -44,6 +45,8 @@ def generation_unbounded(engine: Component) -> Iterator[Problem]:
     A request may set its own `max_tokens`; this is the bound for those that do not.
     """
     predict = engine['n_predict']
+    if any(option.name in _NO_ANSWERS for option in engine['options'].value) or 'LLAMA_ARG_EMBEDDINGS' in engine['environment'].value:
+        raise NotApplicable('it generates nothing')
     if predict.value == -1:
         yield Problem(predict, '--n-predict is {word}: an answer ends with the context only', word=-1 if predict.is_set else 'not set')
 

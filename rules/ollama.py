@@ -28,10 +28,10 @@ def _ignored(name: str, text: str, engine: Component) -> str:
         return 'is no Go duration (30s, 10m, 24h): Ollama uses 5m without a word'
     if name in facts.SWITCHES and facts.switch(text) is None:
         return 'is none of true, false, 1, 0: Ollama takes it for true'
-    if name == 'OLLAMA_KV_CACHE_TYPE' and text.lower() not in facts.LLAMA_CACHE_TYPES:
-        return 'is no type of cache: models do not load, or load with f16, by release'
     old = engine.version is not None and engine.version < facts.LLAMA_SERVER
-    if name == 'OLLAMA_KV_CACHE_TYPE' and old and text.lower() not in facts.CACHE_TYPES:
+    if name == 'OLLAMA_KV_CACHE_TYPE' and not old and text.lower() not in facts.LLAMA_CACHE_TYPES:
+        return 'is no type of cache: models do not load, or load with f16, by release'
+    if name == 'OLLAMA_KV_CACHE_TYPE' and old and text.lower() not in (*facts.CACHE_TYPES, 'fp16'):
         return 'is no type of cache before 0.30 (f16, q8_0, q4_0): it is ignored'
     return ''
 
@@ -52,10 +52,10 @@ def value_ignored(engine: Component) -> Iterator[Problem]:
 def variable_unread(engine: Component) -> Iterator[Problem]:
     """A variable that this release does not read changes nothing: it is misspelt, gone, or newer than the image.
 
-    Judged where the project's own image runs as it is: scripts of other images read variables of their own.
+    Judged where Ollama itself is what a container or unit starts: a script around it may read variables of its own.
     """
-    if not engine['own_image'].value:
-        raise NotApplicable('a script or unit may read variables of its own')
+    if not engine['alone'].value:
+        raise NotApplicable('a script may read variables of its own')
     version = engine.version
     for name, place, _ in _readings(engine):
         first, last = facts.FIRST.get(name), facts.LAST.get(name)

@@ -97,9 +97,9 @@ OLLAMA = declare(Kind('ollama', ('engine',), {
     **_ENGINE,
     **_variables(num_parallel='count', context_length='count', max_loaded_models='count', max_queue='count', keep_alive='s', kv_cache_type='text',
                  flash_attention='bool', host='text', models='text'),
-    'own_image': SettingSpec('bool', False),
+    'alone': SettingSpec('bool', False),
 }))  # fmt: skip
-"""`own_image`: the project's image runs with its own entry point, so that nothing else reads the variables. `keep_alive`: negative is for ever."""
+"""`alone`: no script around it, so that nothing else reads the variables. `keep_alive`: negative is for ever."""
 
 LLAMA_CPP = declare(Kind('llama.cpp-server', ('engine',), {
     **_ENGINE,

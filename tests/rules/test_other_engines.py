@@ -38,7 +38,7 @@ def test_durations_of_ollama(found: Audit, value: str, count: int) -> None:
     assert len(found({'d.yaml': deployment(ollama(OLLAMA_KEEP_ALIVE=value))}, 'ollama-value-ignored')) == count
 
 
-@pytest.mark.parametrize(('tag', 'value', 'count'), [('0.16.1', 'q4_1', 1), ('0.31.0', 'q4_1', 0), ('0.31.0', 'q8', 1), ('0.16.1', 'Q8_0', 0)])
+@pytest.mark.parametrize(('tag', 'value', 'count'), [('0.16.1', 'q4_1', 1), ('0.31.0', 'q4_1', 0), ('0.31.0', 'q8', 1), ('0.16.1', 'Q8_0', 0), ('0.9.0', 'fp16', 0), ('0.31.0', 'fp16', 1)])
 def test_cache_types_of_ollama(found: Audit, tag: str, value: str, count: int) -> None:
     server = {**ollama(OLLAMA_KV_CACHE_TYPE=value), 'image': f'ollama/ollama:{tag}'}
     assert len(found({'d.yaml': deployment(server)}, 'ollama-value-ignored')) == count
@@ -118,3 +118,13 @@ def test_a_dynamo_worker_needs_no_probe_of_its_own(found: Audit) -> None:
 def test_answers_of_tensorflow_serving_are_short(found: Audit) -> None:
     engine = container(image='tensorflow/serving:2.16.1', args=['--model_name=x'])
     assert found({'d.yaml': deployment(engine)}, 'grace-shorter-than-generation') == []
+
+
+@pytest.mark.parametrize(('more', 'count'), [([], 1), (['--embeddings'], 0), (['-n', '512'], 0)])
+def test_answers_without_a_bound(found: Audit, more: list[str], count: int) -> None:
+    assert len(found({'d.yaml': deployment(container(image=LLAMA, args=['-m', 'x.gguf', *more]))}, 'llama-server-generation-unbounded')) == count
+
+
+def test_variables_of_a_unit(found: Audit) -> None:
+    unit = '[Service]\nExecStart=/usr/local/bin/ollama serve\nEnvironment="OLLAMA_NUM_THREADS=8" "OLLAMA_MODELS=/m"\n'
+    assert len(found({'ollama.service': unit}, 'ollama-variable-unread')) == 1

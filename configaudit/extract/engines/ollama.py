@@ -1,5 +1,6 @@
 """Ollama: `ollama serve`, or its image's own entry point; everything is set by variables."""
 
+from os.path import basename
 from typing import Any
 
 from configaudit.context import Context
@@ -53,10 +54,15 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         if name not in settings:
             settings[name] = unseen_setting(name, unseen, launch) if unseen else _default(name, default, launch)
     _listen(invocation, launch, settings, unseen)
-    official = launch.command == 'entrypoint'
-    settings['own_image'] = Setting('own_image', official, launch.program)
+    settings['alone'] = Setting('alone', _is_alone(invocation, launch), launch.program)
     settings['world_size'] = Setting('world_size', None, launch.program, 'default', 'it takes the GPUs that a model needs')
     return engine_component(OLLAMA, invocation, launch, settings, unseen, found)
+
+
+def _is_alone(invocation: Invocation, launch: Launch) -> bool:
+    """Whether nothing but Ollama reads the variables: it is what the process starts, not a line of a script."""
+    entry = invocation.process.entrypoint
+    return launch.command == 'entrypoint' or entry is None or (bool(entry) and basename(entry[0].value) == 'ollama')
 
 
 def _given(name: str, word: Word) -> Setting | None:
