@@ -133,7 +133,7 @@ def log_stats_off(engine: Component) -> Iterator[Problem]:
 def request_logging_on(engine: Component) -> Iterator[Problem]:
     """Every prompt is written to the log: cost on the event loop, and user data in a place that keeps it. The default until 0.10.0."""
     asked, refused = engine['enable_log_requests'], engine['disable_log_requests']
-    if engine['command'].known_value == 'library':
+    if engine['command'].known_value in ('library', 'offline'):
         raise NotApplicable('a program makes the engine itself')
     if asked.is_set and asked.value:
         needed = any(option.name == '--enable-log-outputs' for option in engine['options'].value)  # it stops at start without the other

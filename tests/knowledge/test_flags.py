@@ -318,3 +318,9 @@ def test_loading_and_twenty_lookups_take_less_than_10_ms() -> None:
             fresh.find(option, at('0.10.2'))
         runs.append(time.perf_counter() - begin)
     assert min(runs) < 0.010
+
+
+def test_a_later_alias_that_is_an_abbreviation_before_is_accepted() -> None:
+    known = catalogue('sglang').status('--model', parse('0.4.2.post4'))
+    assert known.state == 'known'
+    assert catalogue('sglang').status('--max-queued-requests', parse('0.4.2.post4')).state == 'too-new'

@@ -42,7 +42,7 @@ def find(invocation: Invocation) -> Launch | None:
     if os.path.basename(argv[0].value) == 'vllm':
         return _command(invocation, 1)
     if argv[0].value in _CLASSES:
-        return launch_of(argv[0].place, argv[1:], 'library')
+        return launch_of(argv[0].place, argv[1:], 'library' if _CLASSES[argv[0].value] == 'server' or 'Async' in argv[0].value else 'offline')
     module = python_module(argv, 'vllm.')
     if module is None or not module[0].startswith(_MODULES):
         return worker(invocation, 'vllm')

@@ -45,6 +45,11 @@ def test_defaults_are_those_of_the_usage(run: Run, call: str, more: str, tokens:
     assert set(found.candidates or (found.known_value,)) == tokens
 
 
+def test_an_offline_program_keeps_nobody_waiting(run: Run) -> None:
+    result = run({'a.py': HEAD + 'a = LLM("m", max_num_seqs=512)\nb = AsyncEngineArgs(model="m", max_num_seqs=512)\n'})
+    assert [locate(item.place).line for item in result.findings if item.rule.id == 'vllm-batch-too-wide'] == [6]
+
+
 def test_an_accelerator_and_a_kv_cache_that_it_cannot_hold(run: Run) -> None:
     text = HEAD + 'c = LLMConfig(accelerator_type="A10G", model_loading_config={"model_id": "q"}, engine_kwargs={"kv_cache_dtype": "fp8"})\n'
     result = run({'app.py': text, 'requirements.txt': 'vllm==0.16.0\n'})
