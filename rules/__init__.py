@@ -1,7 +1,7 @@
 """The built-in rules: which module judges which kind. Only modules whose kind was met are imported."""
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
-    'vllm': ('vllm', 'vllm_serving', 'vllm_startup', 'vllm_lifetime', 'vllm_memory', 'vllm_environment', 'draining', 'engine_flags'),
+    'vllm': ('vllm', 'vllm_serving', 'vllm_startup', 'vllm_lifetime', 'vllm_memory', 'vllm_user', 'vllm_environment', 'draining', 'engine_flags'),
     'sglang': ('sglang', 'sglang_serving', 'engine_flags'),
     'tgi': ('tgi', 'draining'),
     'ollama': ('ollama', 'listening'),

@@ -3,21 +3,17 @@
 import math
 from collections.abc import Iterator
 
-from configaudit.knowledge.versions import release as version_of
 from configaudit.model import Component, NotApplicable, Problem, rule
 
-from .releases import release
+from .releases import is_among, release
 from .rollout import hook_sleeps
 from .serving import AS_WRITTEN, serving_engine
 
 _SOURCE = 'vllm 0.18.1, 0.33.0 entrypoints/launcher.py, v1/engine/core.py: shutdown_timeout; vllm#24885, kserve#5485, llm-d#927'
-DRAINS_FROM = version_of('0.18.0')
 
 
 def _answering(engine: Component) -> Component:
     """The container in which the engine answers requests until its pod is replaced."""
-    if engine.version is None or engine.version < DRAINS_FROM:
-        raise NotApplicable('releases before 0.18.0 have no --shutdown-timeout')
     for container in engine.peers('container'):
         if serving_engine(container) is engine:
             return container
@@ -37,11 +33,13 @@ def shutdown_aborts_requests(engine: Component, *, longest_generation_s: float =
     kind = pod['object_kind'].value
     if kind not in AS_WRITTEN or (kind == 'Pod' and not pod.peers('service')) or sleep is None or sleep >= longest_generation_s:
         raise NotApplicable('nothing rolls it, its operator drains it, or its preStop hook does')
-    if timeout.value:
+    drains = grace.is_set and grace.value > 30
+    if engine.version is None and not drains:
+        raise NotApplicable('nobody asked for a time to drain, and releases before 0.18.0 have none')
+    if timeout.value or not is_among(engine, '0.18.0'):
         return
     left = math.floor(grace.value - sleep - 5)
     fix = timeout.set(int(min(left, longest_generation_s))) if left > 0 else None
-    drains = grace.is_set and grace.value > 30
     message = '{engine} aborts running requests at SIGTERM: --shutdown-timeout is {zero}, and the grace period of {grace} s is not used'
     yield Problem(timeout, message, engine=release(engine), zero=0 if timeout.is_set else 'not given', grace=grace.value, see=[('the grace period', grace)], fix=fix, severity=None if drains else 'advice')
 
@@ -53,11 +51,11 @@ def queue_unbounded(engine: Component) -> Iterator[Problem]:
     When it is wrong: a gateway in front limits concurrency.
     """
     limit, tokens = engine['max_num_queued_reqs'], engine['max_num_queued_tokens']
-    if engine.version is None or engine.version < version_of('0.29.0') or limit.is_set or tokens.is_set:
-        raise NotApplicable('its queue has a limit, or the release knows none')
+    if limit.is_set or tokens.is_set:
+        raise NotApplicable('its queue has a limit')
     if any(option.name == '--headless' for option in engine['options'].value):
         raise NotApplicable('it is a worker that answers nobody')
-    if limit.value is None:
+    if is_among(engine, '0.29.0') and limit.value is None:
         seqs = engine['max_num_seqs']
         queue = int(seqs.value) * 4 if seqs.is_set and seqs.is_known else 1024
         yield Problem(limit, '--max-num-queued-reqs is not set: {engine} queues without limit', engine=release(engine), fix=limit.set(queue))

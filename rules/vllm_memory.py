@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from configaudit.model import Component, NotApplicable, Problem, rule
 from configaudit.units import show_bytes
 
-from .releases import release
+from .releases import is_among, release
 from .vllm import generates, on_gpu
 
 GIB = 2**30
@@ -35,7 +35,7 @@ def swap_space_large(engine: Component, *, most: float = 0.4) -> Iterator[Proble
         yield Problem(swap, message, gpus=gpus.value, limit=show_bytes(limit.value), most=round(100 * most), see=[('memory limit', limit)], fix=swap.set(0), severity=None if swap.is_set else 'advice')
 
 
-@rule('vllm-batch-default-too-wide', on='vllm', severity='warning', versions='>=0.8.0,<0.8.4', source='vllm 0.8.0 to 0.8.3 engine/arg_utils.py: 1024 sequences on every GPU; vllm#15105, vllm#14452', side_effect='fewer sequences run at once')
+@rule('vllm-batch-default-too-wide', on='vllm', severity='warning', source='vllm 0.8.0 to 0.8.3 engine/arg_utils.py: 1024 sequences on every GPU; vllm#15105, vllm#14452', side_effect='fewer sequences run at once')
 def batch_default_too_wide(engine: Component, *, small_gib: float = 70) -> Iterator[Problem]:
     """These releases run 1024 sequences on every GPU, small ones too, and run out of memory while they warm up the sampler.
 
@@ -44,15 +44,15 @@ def batch_default_too_wide(engine: Component, *, small_gib: float = 70) -> Itera
     generates(engine)
     on_gpu(engine)
     seqs = engine['max_num_seqs']
-    if seqs.is_set or seqs.value < 1024:
-        return
+    if seqs.is_set or engine.version is None or not is_among(engine, '0.8.0', '0.8.4'):
+        raise NotApplicable('a width is given, or it is not known to be one of these four releases')
     gpu = engine['gpu'].value
-    if gpu.memory_gib < small_gib:
+    if gpu.memory_gib < small_gib and seqs.value >= 1024:
         message = '--max-num-seqs is not set: {engine} warms up {value} sequences on {gpu} with {memory} GiB; later releases take 256'
         yield Problem(seqs, message, engine=release(engine), gpu=gpu.name, memory=f'{gpu.memory_gib:.0f}', fix=seqs.set(128))
 
 
-@rule('vllm-device-by-uuid', on='vllm', severity='error', versions='>=0.6.6,<0.24.0', source='vllm/platforms/interface.py and cuda.py 0.6.6 to 0.23.0: int(physical_device_id); vllm#41848, vllm#20939, vllm#6551')
+@rule('vllm-device-by-uuid', on='vllm', severity='error', source='vllm/platforms/interface.py and cuda.py 0.6.6 to 0.23.0: int(physical_device_id); vllm#41848, vllm#20939, vllm#6551')
 def device_by_uuid(engine: Component) -> Iterator[Problem]:
     """CUDA_VISIBLE_DEVICES names a GPU or a MIG slice by its UUID, which these releases read as a number and stop.
 
@@ -60,19 +60,19 @@ def device_by_uuid(engine: Component) -> Iterator[Problem]:
     """
     word = engine['environment'].value.get('CUDA_VISIBLE_DEVICES')
     names = [part.strip() for part in word.value.split(',')] if word is not None and word.known else []
-    if any(name.startswith(('MIG-', 'GPU-')) for name in names):
+    if any(name.startswith(('MIG-', 'GPU-')) for name in names) and is_among(engine, '0.6.6', '0.24.0'):
         message = 'CUDA_VISIBLE_DEVICES={setting}: {engine} reads it as a number and stops at start; give the index'
         yield Problem(word.use or word.place, message, setting=word.value, engine=release(engine))
 
 
-@rule('vllm-chunked-prefill-redundant', on='vllm', severity='advice', source='vllm/engine/arg_utils.py 0.8.5 to 0.33.0', versions='>=0.8.0')
+@rule('vllm-chunked-prefill-redundant', on='vllm', severity='advice', source='vllm/engine/arg_utils.py 0.8.5 to 0.33.0')
 def chunked_prefill_redundant(engine: Component) -> Iterator[Problem]:
     """Chunked prefill is on for generative models since 0.8.0: the flag says nothing, and its way of taking a value changed twice."""
     generates(engine)
     chunked = engine['enable_chunked_prefill']
-    if not chunked.is_set or engine['generation'].value != 'V1' or engine['cpu'].value:
+    if not chunked.is_set or not chunked.value or not is_among(engine, '0.8.0') or engine['generation'].value != 'V1' or engine['cpu'].value:
         return
-    if chunked.value and engine['arguments'].value.last('--enable-chunked-prefill').value is None:
+    if engine['arguments'].value.last('--enable-chunked-prefill').value is None:
         yield Problem(chunked, '--enable-chunked-prefill changes nothing: {engine} has it on for generative models', engine=release(engine), fix=chunked.remove())
 
 
