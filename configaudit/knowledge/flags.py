@@ -1,6 +1,6 @@
 """Command-line flags and environment variables of an engine, by version: existence, type, default, replacement.
 
-The data is `engines/*.json`, written by tools/compact_flags.py; `history` reads a version between two examined ones.
+The data is `engines/*.json`, written by tools/engine_history; `history` reads a version between two examined ones.
 """
 
 from bisect import bisect_left
