@@ -43,4 +43,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'host': ('node_machine', 'node_memory'),
     'block-device': ('node_disks',),
     'host-process': ('node_processes',),
+    'kubelet': ('node_kubelet',),
+    'gpu-device': ('node_gpus',),
+    'gpu-driver': ('node_gpus',),
 }

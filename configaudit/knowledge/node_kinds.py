@@ -75,3 +75,17 @@ HOST_PROCESS = declare(Kind('host-process', (), {
 }))  # fmt: skip
 """A running process whose limits matter: a runtime, a kubelet, an inference engine, a proxy, a database. `engine`: vllm, sglang ... or '';
 `words`: its command line, without credentials."""
+
+GPU_DEVICE = declare(Kind('gpu-device', (), {'link_width': SettingSpec('count'), 'link_width_max': SettingSpec('count')}))
+"""A GPU on the PCI bus and the lanes of its link."""
+
+GPU_DRIVER = declare(Kind('gpu-driver', (), {
+    'version': SettingSpec('text'),
+    'open_modules': SettingSpec('bool', False),
+    'devices': SettingSpec('count', 0),
+    'persistence_daemon': SettingSpec('bool', False),
+    'fabric_manager': SettingSpec('bool', False),
+    'modules': SettingSpec(default=()),
+    'validations': SettingSpec(default=()),
+}))  # fmt: skip
+"""NVIDIA's driver. `devices`: GPUs on the bus; `validations`: the *-ready files of the GPU operator."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from configaudit.extract.node.disks import disks
+from configaudit.extract.node.gpus import gpus
 from configaudit.extract.node.machine import machine
 from configaudit.extract.node.processes import processes
 from configaudit.extract.node.sysctls import sysctls
@@ -18,9 +19,11 @@ def live_components(snapshot: Snapshot, static: Iterable[Component] = ()) -> lis
     host = machine(snapshot)
     groups = {
         'sysctl': sysctls(snapshot, bool(host['is_node'].known_value)), 'block-device': disks(snapshot), 'host-process': processes(snapshot),
+        'gpu': gpus(snapshot),
     }  # fmt: skip
     for kind, found in groups.items():
-        host.peer_map[kind] = Peers.of(found, True)
+        for name in dict.fromkeys((kind, *(component.kind.name for component in found))):
+            host.peer_map[name] = Peers.of([component for component in found if name in (kind, component.kind.name)], True)
         for component in found:
             component.peer_map['host'] = Peers.of([host], True)
     for kind in _SET_UP_BY:
