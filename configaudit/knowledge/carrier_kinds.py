@@ -99,8 +99,14 @@ COMMAND = declare(Kind('command', (), {
 }))  # fmt: skip
 """A command of a shell script that starts a server."""
 
-RAY_MODEL = declare(Kind('ray-model', (), {'gpu_product': _spec('text')}))
-"""One model of a `ray.serve.llm` application, which Ray starts an engine for on its cluster."""
+RAY_MODEL = declare(Kind('ray-model', (), {
+    'gpu_product': _spec('text'),
+    'cluster_gpus': _spec('count'),
+    'replicas': _spec('count', default=1, source='Ray Serve DeploymentConfig, AutoscalingConfig'),
+}))  # fmt: skip
+"""One model of a `ray.serve.llm` application, which Ray starts an engine for on its cluster.
+
+`cluster_gpus`: all that the worker groups can grow to. `replicas`: the fewest that Ray Serve starts."""
 
 SKY_TASK = declare(Kind('sky-task', ('image-user',), {
     'image': _spec('text', 'resources.image_id'),

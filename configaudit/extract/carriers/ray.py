@@ -6,6 +6,7 @@ Source: ray python/ray/llm/_internal/serve/core/configs/llm_config.py (LLMConfig
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from configaudit import units
 from configaudit.extract.carriers.made import renamed
 from configaudit.extract.carriers.option_keys import as_keywords
 from configaudit.extract.carriers.pods import Owner
@@ -13,9 +14,11 @@ from configaudit.extract.process import Keys, Nested, Process, Reading, Variable
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.carrier_kinds import RAY_MODEL
 from configaudit.model import Component, Setting, Slot
-from configaudit.parse.tree import Map, get, key_place, mapping, maps, text
+from configaudit.parse.tree import Map, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
 
+_OWN_BUNDLES = ('placement_group_config', 'resources_per_bundle', 'accelerator_config', 'use_cpu')
+"""Keys that let a replica take other resources than a GPU for each of its workers."""
 _SINGLE = ('llm_config', 'prefill_config', 'decode_config')
 
 
@@ -26,6 +29,8 @@ class Cluster(NamedTuple):
     name: str
     scope: str = ''
     image: Word | None = None
+    gpus: Setting | None = None
+    """The GPUs of all worker groups at their largest."""
 
 
 def read_tree(document: Document, root: Map, partial: str) -> Reading:
@@ -46,7 +51,8 @@ def read_ray_service(owner: Owner, root: Map) -> Reading:
     reading = nothing()
     if word is None or not word.known:
         return reading
-    cluster = Cluster(owner.identity, owner.name, owner.namespace, _image(owner.document, mapping(root, 'spec', 'rayClusterConfig')))
+    config = mapping(root, 'spec', 'rayClusterConfig')
+    cluster = Cluster(owner.identity, owner.name, owner.namespace, _image(owner.document, config), _gpus(owner.document, config))
     for item in nested_documents('serve_config.yaml', word.value, word.place):
         if isinstance(item, Parsed) and isinstance(item.root, Map):
             reading.add(read_batchers(item.document, item.root, owner.partial))
@@ -61,6 +67,32 @@ def _image(document: Document, cluster: Map | None) -> Word | None:
     groups = [*maps(cluster, 'workerGroupSpecs'), mapping(cluster, 'headGroupSpec')]
     images = [word_of(document, get(group, 'template', 'spec', 'containers', 0, 'image')) for group in groups]
     return next((image for image in images if image is not None), None)
+
+
+def _gpus(document: Document, cluster: Map | None) -> Setting | None:
+    """How many GPUs the worker groups may have together; None where that is not certain."""
+    scales = text(cluster, 'enableInTreeAutoscaling') == 'true'
+    total = 0
+    for group in maps(cluster, 'workerGroupSpecs'):
+        pods = units.integer(plain(group.get('maxReplicas' if scales else 'replicas')))
+        hosts = units.integer(plain(group.get('numOfHosts'))) if 'numOfHosts' in group else 1
+        each = _gpus_of_pod(group)
+        if pods is None or hosts is None or each is None:
+            return None
+        total += pods * hosts * each
+    if cluster is None or not total or _gpus_of_pod(mapping(cluster, 'headGroupSpec')) != 0:
+        return None
+    return Setting('cluster_gpus', total, key_place(document, cluster, 'workerGroupSpecs'))
+
+
+def _gpus_of_pod(group: Map | None) -> int | None:
+    """The GPUs that Ray counts on a pod of a group: those of its containers, unless its start parameters say another number."""
+    stated = get(group, 'rayStartParams', 'num-gpus')
+    if stated is not None:
+        return units.integer(plain(stated))
+    held = [get(container, 'resources', 'limits', 'nvidia.com/gpu') for container in maps(group, 'template', 'spec', 'containers')]
+    counts = [units.integer(plain(node)) for node in held if node is not None]
+    return sum(count for count in counts if count is not None) if None not in counts else None
 
 
 def _models(document: Document, root: Map, cluster: Cluster) -> Reading:
@@ -99,6 +131,9 @@ def _process(document: Document, config: Map, cluster: Cluster, application: str
     accelerator = word_of(document, config.get('accelerator_type'))
     if accelerator is not None and accelerator.known:
         component.settings['gpu_product'] = Setting('gpu_product', accelerator.value, accelerator.place)
+    if cluster.gpus is not None and not any(key in config for key in _OWN_BUNDLES):
+        component.settings['cluster_gpus'] = cluster.gpus
+    component.settings.update(_replicas(document, config))
     variables = mapping(config, 'runtime_env', 'env_vars')
     environment = tuple(_variables(document, variables)) if variables is not None else ()
     holder = options if options is not None else config
@@ -107,6 +142,16 @@ def _process(document: Document, config: Map, cluster: Cluster, application: str
     words = (*((model,) if model is not None else ()), *_engine_arguments(document, options, place))
     program = tuple(Word(value, place, False) for value in ('vllm', 'serve'))
     return Process(component, cluster.image, program, words, environment, syntax='none', keys=keys)
+
+
+def _replicas(document: Document, config: Map) -> dict[str, Setting]:
+    """The fewest replicas that Ray Serve starts, where somebody says so."""
+    deployment = mapping(config, 'deployment_config')
+    for node in (get(deployment, 'num_replicas'), get(deployment, 'autoscaling_config', 'min_replicas')):
+        count = units.integer(plain(node)) if node is not None else None
+        if count is not None:
+            return {'replicas': Setting('replicas', count, place_of(document, node))}
+    return {}
 
 
 def _engine_arguments(document: Document, options: Map | None, place: Place) -> Iterator[Word]:

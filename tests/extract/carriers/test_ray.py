@@ -94,3 +94,33 @@ def test_other_engines_are_left_alone(run: Run) -> None:
 def test_a_string_that_is_not_yaml_is_reported(run: Run) -> None:
     text = 'apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: a}\nspec:\n  serveConfigV2: |\n    apiVersion: {\n    kind: }}\n'
     assert [error.kind for error in run({'a.yaml': text}).errors] == ['yaml']
+
+
+WORKERS = """\
+    workerGroupSpecs:
+    - {replicas: 1, maxReplicas: 4, numOfHosts: 2, template: {spec: {containers: [{name: w, image: "x:1", resources: {limits: {nvidia.com/gpu: 2}}}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ('change', 'gpus'),
+    [
+        (('', ''), 4),
+        (('rayClusterConfig:\n', 'rayClusterConfig:\n    enableInTreeAutoscaling: true\n'), 16),
+        (('{replicas: 1,', '{replicas: 1, rayStartParams: {num-gpus: "3"},'), 6),
+        (('nvidia.com/gpu: 2', 'nvidia.com/gpu: "{{ x }}"'), None),
+        (('accelerator_type: H100', 'placement_group_config: {bundles: [{GPU: 0.5}]}'), None),
+        (('name: head,', 'name: head, resources: {limits: {nvidia.com/gpu: 1}},'), None),
+    ],
+)
+def test_gpus_of_the_cluster_are_counted_where_they_are_certain(run: Run, change: tuple[str, str], gpus: int | None) -> None:
+    text = SERVICE.split('    workerGroupSpecs:')[0] + WORKERS
+    (model,) = [item for item in run({'a.yaml': text.replace(*change)}).components if item.kind.name == 'ray-model']
+    assert model['cluster_gpus'].known_value == gpus
+
+
+def test_replicas_that_cannot_all_start_are_a_warning(run: Run) -> None:
+    text = SERVICE.split('    workerGroupSpecs:')[0] + WORKERS
+    text = text.replace('          engine_kwargs:\n', '          deployment_config: {autoscaling_config: {min_replicas: 3}}\n          engine_kwargs:\n            tensor_parallel_size: 2\n')
+    (item,) = [item for item in run({'a.yaml': text}).findings if item.rule.id == 'engine-gpus-mismatch']
+    assert (item.severity, locate(item.place).line, item.values['wanted'], item.values['have']) == ('warning', 14, 6, 4)
