@@ -164,10 +164,15 @@ def _make(row: tuple[str, Severity, Callable[[_Asked], Problem | None], str]) ->
     def judge(queries: Component) -> Iterator[Problem]:
         if not queries['uses'].value and not queries['unread'].value:
             raise NotApplicable('it names no metric of an engine')
+        unlisted = []
         for asked in _asked(queries):
             problem = judge_one(asked)
             if problem is not None:
                 yield problem
+            elif judge_one is _unknown and asked.answers[0][1].state == 'open':
+                unlisted.append(asked.name)
+        if unlisted:
+            raise Unknown(f'no list here has {", ".join(unlisted[:_SHOWN])}: a router, a plugin or a recording rule may export that')
         for query in queries['unread'].value:
             raise Unknown(f'a query in it was not read: {query.reason}')
 

@@ -89,10 +89,14 @@ def read_document(document: Document, root: Any, duplicates: tuple[Any, ...], pa
     return reading
 
 
+_ASKING = (b'expr', b'query', b'Query', b'-metric', b'Metric')
+"""Words of the keys that hold a query or a metric's name."""
+
+
 def _queries(document: Document, root: Map) -> list[Component]:
     """The queries for metrics of engines in a tree: rules, a dashboard, an adapter's or a chart's values."""
     text = document.parsed
-    if not any(prefix in text for prefix in PREFIXES) or not (b'expr' in text or b'query' in text or b'seriesQuery' in text):
+    if not any(prefix in text for prefix in PREFIXES) or not any(word in text for word in _ASKING):
         return []
     from configaudit.extract.services.metrics import read_tree
 

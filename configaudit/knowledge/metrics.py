@@ -133,7 +133,7 @@ def _unknown(name: str, version: Version | None) -> Answer:
         if stem in table.get('never', {}):
             return Answer('unknown', hint=table['never'][stem])
         if stem in table.get('others', ()):
-            return Answer('open')
+            return Answer('known')
     if not metrics or ':' in bare:  # level:metric:operations is what recording rules are called
         return Answer('open')
     from difflib import get_close_matches

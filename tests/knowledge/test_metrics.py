@@ -30,12 +30,13 @@ from configaudit.knowledge.versions import parse
         ('vllm:num_requests_swapped_out', '', 'unknown', ''),
         ('vllm:num_request_waiting', '', 'unknown', 'vllm:num_requests_waiting'),
         ('vllm:gpu_cache_usage_percent', '0.16.0', 'unknown', 'vllm:kv_cache_usage_perc'),
-        ('vllm:deployment_replicas', '', 'open', ''),  # AIBrix
-        ('vllm:current_qps', '', 'open', ''),  # the production stack's router
+        ('vllm:deployment_replicas', '', 'known', ''),  # AIBrix
+        ('vllm:current_qps', '', 'known', ''),  # the production stack's router
         ('vllm:num_requests_waiting:sum', '', 'open', ''),  # a recording rule
         ('vllm:something_else', '', 'open', ''),
         ('vllm_num_requests_running', '', 'underscored', 'vllm:num_requests_running'),
         ('vllm_something_else', '', 'open', ''),
+        ('sglang:num_requests_running', '', 'unknown', ''),
         ('tgi_request_duration_bucket', '', 'known', ''),
         ('tgi_request_count', '', 'known', ''),
         ('tgi_request_count_total', '', 'series', 'tgi_request_count'),

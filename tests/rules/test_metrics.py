@@ -105,3 +105,10 @@ def test_series_of_one_metric_are_one_finding(run: Run) -> None:
     assert [word for word, _ in finding.related].count('also here') == 2
     assert finding.fix is not None
     assert [change.value for change in finding.fix.changes] == [f'vllm:inter_token_latency_seconds_{end}' for end in ('sum', 'count', 'bucket')]
+
+
+def test_a_name_that_no_list_has_is_not_assessed(run: Run) -> None:
+    result = run({'r.yaml': rules('vllm_queue_length > 1')})
+    assert judged(result) == []
+    reason = next(item.reason for item in result.not_assessed if item.rule.id == 'metric-unknown')
+    assert reason.startswith('no list here has vllm_queue_length')

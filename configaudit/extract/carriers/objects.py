@@ -209,7 +209,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'HorizontalPodAutoscaler': _with_metrics(_autoscaler),
     'ScaledObject': _with_metrics(_scaled_object),
     **dict.fromkeys(('ScaledJob', 'PodAutoscaler', 'AutoscalingPolicy'), _service_kind('metrics', 'read_autoscaler')),
-    **dict.fromkeys(('PrometheusRule', 'VMRule'), _service_kind('metrics', 'read_rules')),
+    **dict.fromkeys(('PrometheusRule', 'VMRule', 'PersesDashboard', 'EndpointPickerConfig'), _service_kind('metrics', 'read_rules')),
     'GrafanaDashboard': _service_kind('metrics_grafana', 'read_resource'),
     'PodDisruptionBudget': _budget,
     'ServiceMonitor': _monitor,

@@ -19,7 +19,6 @@ _LABEL_VALUES = regex(r'\s*label_values\s*\((.*),\s*[\w$.{}\[\]]+\s*\)\s*\Z', re
 _QUERY_RESULT = regex(r'\s*query_result\s*\((.*)\)\s*\Z', re.DOTALL)
 _OTHER = regex(r'\s*(?:label_values|label_names|metrics)\s*\(')
 _NOT_PROMETHEUS = ('loki', 'elasticsearch', 'tempo', 'jaeger', 'graphite', 'influxdb', 'mysql', 'postgres', 'clickhouse', 'datadog', 'cloudwatch')
-_MAX_DEPTH = 20
 
 
 def read_resource(owner: 'Owner', root: Map) -> Reading:
@@ -35,7 +34,7 @@ def read_dashboard(document: Document, root: Map) -> list[Component]:
     """One dashboard, bare or in the envelope that Grafana's API wants."""
     root = mapping(root, 'dashboard') or root
     queries = Queries(document)
-    for panel in _panels(root, _MAX_DEPTH):
+    for panel in _panels(root):
         _panel(queries, document, panel)
     for variable in maps(root, 'templating', 'list'):
         for node in (variable.get('definition'), variable.get('query'), get(variable, 'query', 'query')):
@@ -47,12 +46,15 @@ def read_dashboard(document: Document, root: Map) -> list[Component]:
     return queries.component(name, f'dashboard/{name}', place_of(document, root))
 
 
-def _panels(node: Map, depth: int) -> Iterator[Map]:
-    """Panels, those inside rows, and those inside panels."""
-    for key in ('panels', 'rows') if depth else ():
-        for panel in maps(node, key):
-            yield panel
-            yield from _panels(panel, depth - 1)
+def _panels(root: Map) -> Iterator[Map]:
+    """Panels, those inside rows, and those inside panels; each once."""
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting.extend(reversed([panel for key in ('panels', 'rows') for panel in maps(node, key)]))
 
 
 def _panel(queries: Queries, document: Document, panel: Map) -> None:

@@ -168,3 +168,37 @@ def test_a_chart_locks_the_name(run: Run) -> None:
 
 def test_other_json_costs_nothing(run: Run) -> None:
     assert not [c for c in run({'a.json': '{"panels": [], "x": "vllm:a"}', 'b.json': '{"rules": {"vllm:a": 1}}'}).components if c.kind.name == 'metric-query']
+
+
+@pytest.mark.parametrize('head', ['', 'apiVersion: perses.dev/v1alpha1\n'])
+def test_perses(run: Run, head: str) -> None:
+    text = f"""{head}kind: PersesDashboard
+spec:
+  variables:
+  - spec: {{plugin: {{kind: PrometheusLabelValuesVariable, spec: {{labelName: a, matchers: ['vllm:num_requests_running{{x="$y"}}']}}}}}}
+  panels:
+    a:
+      spec:
+        queries:
+        - spec: {{plugin: {{kind: PrometheusTimeSeriesQuery, spec: {{query: avg(vllm:kv_cache_usage_perc) or vector(0)}}}}}}
+"""
+    assert [(role, name) for _, role, name in uses(run({'a.yaml': text}))] == [
+        ('dashboard', 'vllm:num_requests_running'), ('dashboard', 'vllm:kv_cache_usage_perc'),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'inferenceExtension:\n  flags:\n    kv-cache-usage-percentage-metric: vllm:kv_cache_usage_perc\n',
+        'apiVersion: inference.networking.x-k8s.io/v1alpha1\nkind: EndpointPickerConfig\nplugins:\n- parameters: {engineConfigs: [{kvUsageSpec: "vllm:kv_cache_usage_perc{a=b}"}]}\n',
+    ],
+)
+def test_settings_of_the_endpoint_picker(run: Run, text: str) -> None:
+    assert [(role, name) for _, role, name in uses(run({'a.yaml': text}))] == [('scheduler', 'vllm:kv_cache_usage_perc')]
+
+
+def test_aliases_do_not_multiply(run: Run) -> None:
+    levels = ''.join(f'l{n}: &l{n} [{", ".join([f"*l{n - 1}"] * 9)}]\n' for n in range(1, 25))
+    text = f'l0: &l0 {{alert: A, expr: "vllm:num_requests_running"}}\n{levels}panels: 3\n'
+    assert len(uses(run({'a.yaml': text}))) == 1
