@@ -1,14 +1,14 @@
 """The built-in rules: which module judges which kind. Only modules whose kind was met are imported."""
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
-    'vllm': ('vllm', 'vllm_serving', 'vllm_startup', 'vllm_lifetime', 'vllm_memory', 'vllm_user', 'vllm_environment', 'draining', 'engine_flags'),
+    'vllm': ('vllm', 'vllm_serving', 'vllm_model', 'vllm_startup', 'vllm_lifetime', 'vllm_memory', 'vllm_user', 'vllm_environment', 'draining', 'engine_flags'),
     'sglang': ('sglang', 'sglang_serving', 'engine_flags'),
     'tgi': ('tgi', 'draining'),
     'ollama': ('ollama', 'listening'),
     'llama.cpp-server': ('llama_cpp', 'listening'),
     'tensorrt-llm': ('trtllm', 'listening'),
     'lmdeploy': ('trtllm', 'listening'),
-    'engine': ('engines', 'engine_memory', 'engine_network', 'secrets'),
+    'engine': ('engines', 'engine_memory', 'engine_model', 'engine_network', 'secrets'),
     'container': ('container_arguments', 'probes', 'ports', 'rollout', 'resources', 'environment', 'kubernetes', 'secrets'),
     'image-user': ('maintenance', 'images'),
     'sysctl': ('sysctl', 'pod_sysctls'),

@@ -59,7 +59,7 @@ def serves(engine: Component) -> None:
 
 def on_gpu(engine: Component) -> None:
     """NotApplicable for CPUs, TPUs, Neuron and the like: batch, memory and graphs work otherwise there."""
-    if engine['cpu'].value:
+    if engine.kind.name == 'vllm' and engine['cpu'].value:
         raise NotApplicable('it runs on a CPU')
     if _OTHER_DEVICES.search(str(engine['image'].known_value or '').rpartition('/')[2]):
         raise NotApplicable('its image is built for another kind of device')

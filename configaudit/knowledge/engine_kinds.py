@@ -34,14 +34,16 @@ _ENGINE: dict[str, SettingSpec] = {
     'gpu': SettingSpec(),
     'command': SettingSpec(),
     'model': SettingSpec('text'),
+    'model_config': SettingSpec(),
     'world_size': SettingSpec('count', 1),
     'port': SettingSpec('count'),
     'piped': SettingSpec('bool', False),
     'ray_cluster': SettingSpec('bool', False),
     'nodes': SettingSpec('count', 1),
 }
-"""What every engine has: its parsed options, environment, GPU, model, GPUs that one replica needs (`world_size`), the
-pods these are spread over (`nodes`), whether its output goes into a pipe and its process joins a Ray cluster, its port."""
+"""What every engine has: its parsed options, environment, GPU, model and what the model's config.json says where the run
+shows one, GPUs that one replica needs (`world_size`), the pods these are spread over (`nodes`), whether its output goes
+into a pipe and its process joins a Ray cluster, its port."""
 
 VLLM = declare(Kind('vllm', ('engine',), {
     **_ENGINE,

@@ -10,6 +10,7 @@ from configaudit.extract.engines.component import engine_component, engine_setti
 from configaudit.extract.engines.config_file import with_config_file
 from configaudit.extract.engines.dynamo import NO_PORT, without_own, worker
 from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, python_module
+from configaudit.extract.engines.model_files import model_config
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
@@ -96,6 +97,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     settings['cpu'] = Setting('cpu', runs_on_cpu(invocation), launch.program)
     read_options(VLLM, arguments, launch, settings, {'--kv-cache-memory': 'kv_cache_memory_bytes'})
     settings['model'] = _model(launch, arguments, model)
+    settings['model_config'] = model_config(settings['model'], invocation, stores)
     if 'nnodes' in settings:
         settings['nodes'] = settings['nnodes']._replace(name='nodes')
     _settle(invocation, launch, settings, release.version, unseen)

@@ -52,7 +52,7 @@ def test_an_offline_program_keeps_nobody_waiting(run: Run) -> None:
 
 def test_an_accelerator_and_a_kv_cache_that_it_cannot_hold(run: Run) -> None:
     text = HEAD + 'c = LLMConfig(accelerator_type="A10G", model_loading_config={"model_id": "q"}, engine_kwargs={"kv_cache_dtype": "fp8"})\n'
-    result = run({'app.py': text, 'requirements.txt': 'vllm==0.16.0\n'})
+    result = run({'app.py': text, 'requirements.txt': 'vllm==0.11.0\n'})
     assert engines(result)[0]['gpu'].value.name == 'A10G'
     assert 'vllm-kv-cache-fp8-unsupported' in {item.rule.id for item in result.findings}
 
