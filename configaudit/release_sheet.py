@@ -6,7 +6,8 @@ from typing import NamedTuple
 from configaudit.errors import UsageError
 from configaudit.knowledge.at_version import HISTORIES, flags_at, resolved
 from configaudit.knowledge.defaults import Default
-from configaudit.knowledge.flags import Catalogue, Flag, catalogue, spelling
+from configaudit.knowledge.flag import Flag
+from configaudit.knowledge.flags import Catalogue, catalogue
 from configaudit.knowledge.gpus import Gpu, lookup
 from configaudit.knowledge.shipped import servers
 from configaudit.knowledge.versions import Version, parse
@@ -151,7 +152,7 @@ def _past(name: str, known: Catalogue, version: Version, worked_out: Mapping[str
         ranges = tuple((first, last, generation) for generation, first, last in known.metric_history(name))
         there = any(_between(version, first, last, known) for first, last, _ in ranges)
         return Past(name, 'metric', ranges, 'emitted' if there else 'not emitted')
-    option = spelling(name if name.startswith('-') else '--' + name)
+    option = known.spelling(name if name.startswith('-') else '--' + name)
     found = known.find(option, version)
     history = known.history(found.flag.option if found.flag else option)
     if not history:

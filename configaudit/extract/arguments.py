@@ -4,7 +4,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from configaudit.extract.words import Word
+from configaudit.patterns import regex
 from configaudit.units import HOLE
+
+_NUMBER = regex(r'-\d+\Z|-\d*\.\d+\Z')
+"""What argparse takes for a negative number."""
 
 
 class Shape(NamedTuple):
@@ -33,6 +37,10 @@ class Option(NamedTuple):
     negated: bool
     abbreviated: bool
     shape: Shape | None
+    key: str = ''
+    """'a.b' of '--flag.a.b'."""
+    conditional: bool = False
+    """A template decides whether it is given."""
 
 
 class Arguments(NamedTuple):
@@ -42,6 +50,16 @@ class Arguments(NamedTuple):
     positional: tuple[Word, ...]
     unknown_tail: str
     """Why more options may follow that are not shown ('$EXTRA_ARGS'), or ''."""
+    unread: tuple[Option, ...] = ()
+    """Keys of a configuration file that the engine passes over."""
+    words: tuple[Word, ...] = ()
+    """Every word of the command line, in order."""
+    model_word: Word | None = None
+    """The model, where it is a word of its own."""
+    loose: tuple[Word, ...] = ()
+    """Words that belong to no option, without those that a template may leave out."""
+    overridden: tuple[Option, ...] = ()
+    """Keys of a configuration file that the command line sets otherwise."""
 
     def last(self, name: str) -> Option | None:
         """The option that counts: the last of its name."""
@@ -57,7 +75,16 @@ def canonical(text: str) -> str:
     return text if not text.startswith('--') else '--' + text[2:].replace('_', '-')
 
 
-def parse_arguments(words: tuple[Word, ...], shape_of: Callable[[str], Shape | None]) -> Arguments:
+class Style(NamedTuple):
+    """What a parser does beside argparse."""
+
+    folded: bool = True
+    """Takes `_` for `-` in an option's name."""
+    keyed: bool = True
+    """Reads '--flag.key VALUE', whatever the value begins with."""
+
+
+def parse_arguments(words: tuple[Word, ...], shape_of: Callable[[str], Shape | None], style: Style = Style()) -> Arguments:  # noqa: B008 - immutable
     """Split words into options and positionals. `shape_of` tells how many values an option takes."""
     options: list[Option] = []
     positional: list[Word] = []
@@ -70,32 +97,39 @@ def parse_arguments(words: tuple[Word, ...], shape_of: Callable[[str], Shape | N
         if text == '--':
             positional.extend(words[at:])
             break
-        if not text.startswith('-') or text == '-' or _is_number(text):
+        if not text.startswith('-') or text == '-' or _NUMBER.match(text):
             if text == HOLE or (HOLE in text and not text.strip(HOLE + ' ')):
                 unseen = word.reason or 'an argument is not known'
             positional.append(word)
             continue
         name, joined, _ = text.partition('=')
-        given = canonical(name.split('.')[0] if name.startswith('--') else name)
+        given = _spelled(name, style)
         if HOLE in given:
             unseen = word.reason or 'an argument is not known'
             continue
+        key = name.partition('.')[2].rstrip('+') if style.keyed else ''
         shape = shape_of(given)
         if joined:
             value = word.tail or _after(word, len(name) + 1)
-            options.append(_option(shape, given, word, (value,), True))
+            options.append(_option(shape, given, word, (value,), True, key))
             continue
-        taken = _take(words, at, shape)
+        taken = words[at : at + 1] if key and shape is not None else _take(words, at, shape)
         at += len(taken)
-        options.append(_option(shape, given, word, taken, False))
-    return Arguments(tuple(options), tuple(positional), unseen)
+        options.append(_option(shape, given, word, taken, False, key))
+    return Arguments(tuple(options), tuple(positional), unseen, words=words)
 
 
-def _option(shape: Shape | None, given: str, word: Word, values: tuple[Word, ...], joined: bool) -> Option:
+def _spelled(name: str, style: Style) -> str:
+    """The name that is looked up: without keys, dashes for underscores, where the parser reads it so."""
+    bare = name.split('.')[0] if style.keyed and name.startswith('-') else name
+    return canonical(bare) if style.folded else bare
+
+
+def _option(shape: Shape | None, given: str, word: Word, values: tuple[Word, ...], joined: bool, key: str) -> Option:
     name = shape.name if shape else given
     return Option(
         name, given, word, values[-1] if values else None, values, joined,
-        shape.negated if shape else False, shape.abbreviated if shape else False, shape,
+        shape.negated if shape else False, shape.abbreviated if shape else False, shape, key,
     )  # fmt: skip
 
 
@@ -125,8 +159,5 @@ def _take(words: tuple[Word, ...], at: int, shape: Shape | None) -> tuple[Word, 
 
 
 def _is_option(text: str) -> bool:
-    return len(text) > 1 and text.startswith('-') and not _is_number(text)
-
-
-def _is_number(text: str) -> bool:
-    return text[1:2].isdigit() or (text[1:2] == '.' and text[2:3].isdigit())
+    """Whether argparse takes a word for an option: not a negative number, nor one with a space in its name."""
+    return len(text) > 1 and text.startswith('-') and not _NUMBER.match(text) and ' ' not in text.partition('=')[0]

@@ -2,7 +2,8 @@
 
 from configaudit.knowledge import sglang, vllm
 from configaudit.knowledge.defaults import Default
-from configaudit.knowledge.flags import Catalogue, Flag
+from configaudit.knowledge.flag import Flag
+from configaudit.knowledge.flags import Catalogue
 from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.versions import Version, parse
 

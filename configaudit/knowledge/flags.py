@@ -1,6 +1,6 @@
 """Command-line flags and environment variables of an engine, by version: existence, type, default, replacement.
 
-The data is `engines/*.json`, written by tools/engine_history; `history` reads a version between two examined ones.
+The data is `engines/*.json`, written by tools/compact_flags.py; `history` reads a version between two examined ones.
 """
 
 from bisect import bisect_left
@@ -8,45 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from configaudit.knowledge.flag import LEVEL, Flag, Spec, flag_at, paired, spelled
 from configaudit.knowledge.history import Position, Range, Status, judge, locate
 from configaudit.knowledge.shipped import load
 from configaudit.knowledge.versions import Version, parse
 
-Spec = Mapping[str, Any]
-
-# vLLM 0.33.0 utils/argparse_utils.py; which pairs exist beside --no-x is recorded for this release and later.
+# vLLM 0.33.0 utils/argparse_utils.py EnableDisableAction: `--enable-x` also has `--disable-x`, and the other way round.
 PAIRED_SINCE = {'vllm': Version((0, 33, 0, 0))}
-
-
-class Flag(NamedTuple):
-    """What a flag is at one version (or, with an unknown version, at every version that has it)."""
-
-    option: str  # the main spelling, '--max-num-seqs'
-    type: str  # bool int human-int human-int-or-auto float str enum json list[...] custom
-    default: object = None
-    computed: bool = False  # the default is worked out by the engine's code: `default` says nothing
-    choices: tuple[str, ...] = ()
-    bounds: tuple[tuple[str, float], ...] = ()  # ('gt' | 'ge' | 'lt' | 'le', number)
-    boolean: str = (
-        ''  # store_true, store_const, StoreBoolean (value optional), bool_optional (--x / --no-x), '' takes a value
-    )
-    nargs: str = ''
-    nullable: bool = False  # also takes None
-    aliases: tuple[str, ...] = ()
-    deprecated: bool = False
-    removal: str = ''  # the release that the engine announces for the removal
-    target: str = ''  # the flag that a deprecated one stores into
-    first: str = ''
-    last: str = ''
-    negated: bool = False  # written as --no-x (or the opposite of an --enable/--disable pair)
-    abbreviated: bool = False
-    key: str = ''  # 'a.b' when written as --flag.a.b
-    exact: bool = True
-
-    @property
-    def takes_value(self) -> bool:
-        """Whether the next argument belongs to the flag (StoreBoolean takes one only if it is there)."""
-        return self.boolean in ('', 'StoreBoolean')
+KEYED_SINCE = {'vllm': Version((0, 9, 0, 0))}
+"""Releases whose parser reads `--flag.key VALUE` (create_nested_dict in vllm/utils.py); SGLang's never does."""
+FOLDED = frozenset(('vllm',))
+"""Engines whose parser takes `_` for `-` in a flag's name (FlexibleArgumentParser); SGLang's is argparse's own."""
 
 
 class Lookup(NamedTuple):
@@ -85,6 +57,22 @@ class Catalogue:
         """How a version is read."""
         return locate(self.versions, version)
 
+    def keyed(self, version: Version | None) -> bool:
+        """Whether the parser of a version reads the keys of `--flag.key VALUE`; of an unknown version: where any does."""
+        since = KEYED_SINCE.get(self.engine)
+        return since is not None and (version is None or version >= since)
+
+    def spelling(self, option: str) -> str:
+        """The form options are compared in, without the keys of --flag.key."""
+        if self.engine not in FOLDED:
+            return option
+        name = option.partition('.')[0].rstrip('+')
+        return name.replace('_', '-') if name.startswith('--') else name
+
+    def spellings(self, version: Version | None) -> frozenset[str]:
+        """Every spelling in full that the parser of a version (None: of any) takes."""
+        return frozenset(self._table(self.position(version).read_as if version else None))
+
     def _ranges(self, entries: Iterable[Spec]) -> list[Range]:
         return [Range(self._at[each['first']], self._at[each['last']], each) for each in entries]
 
@@ -95,7 +83,7 @@ class Catalogue:
             spans = [(option, span) for option, entries in self._flags.items() for span in self._ranges(entries)]
             present = [(option, span) for option, span in spans if at is None or span.has(at)]
             for option, span in present:
-                for name, negated in _spellings(option, span.spec):
+                for name, negated in spelled(option, span.spec):
                     table.setdefault(name, []).append((option, span, negated))
             real = frozenset(table) if at is not None else frozenset()
             for option, span in present:
@@ -110,18 +98,20 @@ class Catalogue:
         start = self._paired_from
         if start <= span.last and (at is None or at >= start):
             clipped = span._replace(first=max(span.first, start))
-            yield from ((name, clipped, negated) for name, negated in _pair(option, span.spec))
+            yield from ((name, clipped, negated) for name, negated in paired(option, span.spec))
 
     def _match(self, option: str, at: int | None) -> tuple[list[Meaning], bool, str]:
         """(what the spelling stands for, whether it is abbreviated, why nothing was found)."""
-        table, name = self._table(at), spelling(option)
+        table, name = self._table(at), self.spelling(option)
+        if at is not None and '.' in option.partition('=')[0] and not self.keyed(self.versions[at]):
+            return [], False, 'no such flag'
         if name in table:
             return table[name], False, ''
-        if name.startswith('-O') and '-O' in table:
-            return table['-O'], False, ''
+        if name.startswith(LEVEL) and (len(name) > len(LEVEL) or at is None) and self.engine in FOLDED:
+            return table.get('--optimization-level') or table.get(LEVEL, []), False, ''
         starts = [full for full in table if full.startswith(name)] if name.strip('-') else []
         meanings = {(main, negated) for full in starts for main, _, negated in table[full]}
-        if len(meanings) == 1:
+        if len(meanings if at is None else starts) == 1:
             return [each for full in starts for each in table[full]], True, ''
         if meanings:
             return [], True, 'ambiguous: could be ' + ', '.join(sorted(starts))
@@ -135,7 +125,7 @@ class Catalogue:
             return Lookup(None, (), 'removed')
         key = option.partition('.')[2].rstrip('+')
         flags = {
-            _flag(main, span, place)._replace(negated=negated, abbreviated=abbreviated, key=key)
+            flag_at(main, span, place)._replace(negated=negated, abbreviated=abbreviated, key=key)
             for main, span, negated in found
         }
         candidates = tuple(sorted(flags, key=lambda each: (self._at[each.first], each.option)))
@@ -150,7 +140,7 @@ class Catalogue:
     def history(self, option: str) -> tuple[Flag, ...]:
         """The flag through all versions, oldest first; empty for an option that no version has."""
         return tuple(
-            _flag(self._main(option), span, None) for span in self._ranges(self._flags.get(self._main(option), ()))
+            flag_at(self._main(option), span, None) for span in self._ranges(self._flags.get(self._main(option), ()))
         )
 
     def first(self, option: str) -> Version | None:
@@ -170,7 +160,7 @@ class Catalogue:
         """
         place = self.position(version) if version else None
         found, abbreviated, reason = self._match(option, place.read_as if place else None)
-        once = self._table(None).get(spelling(option), [])
+        once = self._table(None).get(self.spelling(option), [])
         main = self._main(option) if once or not found else found[0][0]
         replaced = self._replaced['flags'].get(main, {})
         if abbreviated and not found and not once:
@@ -178,8 +168,6 @@ class Catalogue:
         if place is None or version is None:
             return Status('known' if found else 'unknown', True, replacement=replaced.get('use', ''), reason=reason)
         status = judge([each[1] for each in once or found], place, version, self.names, replaced)
-        if status.state == 'too-new' and found and found[0][0] == main:
-            return Status('known', status.exact, reason=f'short for {main}, of which it is a name of its own later')
         if status.state != 'known' and abbreviated:
             return status._replace(reason=f'read as {found[0][0]}' if found else reason)
         return status
@@ -205,7 +193,8 @@ class Catalogue:
 
     def _main(self, option: str) -> str:
         """The main spelling of an option of any version, or the option itself."""
-        return next((each[0] for each in self._table(None).get(spelling(option), [])), spelling(option))
+        name = self.spelling(option)
+        return next((each[0] for each in self._table(None).get(name, [])), name)
 
     def replacement(self, option: str) -> str:
         """What to use instead of a removed flag, '' when nothing is recorded."""
@@ -216,67 +205,12 @@ class Catalogue:
         from difflib import get_close_matches  # 5 ms, needed only when a finding is printed
 
         table = self._table(self.position(version).read_as if version else None)
-        return next(iter(get_close_matches(spelling(option), list(table), n=1, cutoff=0.75)), None)
+        return next(iter(get_close_matches(self.spelling(option).replace('_', '-'), sorted(table), n=1, cutoff=0.75)), None)
 
     def metric_history(self, name: str) -> tuple[tuple[str, str, str], ...]:
         """(engine generation, first, last examined version) of a Prometheus metric; empty when no version emits it."""
         found = self._metrics.get(name, {})
         return tuple((generation, first, last) for generation in sorted(found) for first, last in found[generation])
-
-
-def spelling(option: str) -> str:
-    """The form options are compared in: `_` as `-`, without the keys of --flag.key."""
-    name = option.partition('.')[0].rstrip('+')
-    return name.replace('_', '-') if name.startswith('--') else name
-
-
-def _spellings(option: str, spec: Spec) -> Iterator[tuple[str, bool]]:
-    for name in (option, *spec.get('aliases', ())):
-        yield name, False
-        if spec.get('boolean') == 'bool_optional' and name.startswith('--'):
-            yield f'--no-{name[2:]}', True
-
-
-def _pair(option: str, spec: Spec) -> Iterator[tuple[str, bool]]:
-    if spec.get('boolean') != 'bool_optional':
-        return
-    word = option[2:]
-    if word.startswith('enable-'):
-        yield f'--disable-{word[7:]}', True
-    elif word.startswith('disable-'):
-        yield f'--enable-{word[8:]}', True
-    else:
-        yield from ((f'--enable-{word}', False), (f'--disable-{word}', True))
-
-
-def _flag(option: str, span: Range, place: Position | None) -> Flag:
-    spec = span.spec
-    inside = place is None or (not place.newer and span.first <= place.lower and place.upper <= span.last)
-    return Flag(
-        option=option,
-        type=spec['type'],
-        default=_frozen(spec.get('default')),
-        computed=spec.get('computed', False),
-        choices=tuple(spec.get('choices', ())),
-        bounds=tuple(sorted(spec.get('bounds', {}).items())),
-        boolean=spec.get('boolean', ''),
-        nargs=spec.get('nargs', ''),
-        nullable=spec.get('nullable', False),
-        aliases=tuple(spec.get('aliases', ())),
-        deprecated=spec.get('deprecated', False),
-        removal=spec.get('removal', ''),
-        target=spec.get('target', ''),
-        first=spec['first'],
-        last=spec['last'],
-        exact=inside,
-    )
-
-
-def _frozen(default: object) -> object:
-    """Defaults must be hashable: a list as a tuple, a mapping as its sorted items."""
-    if isinstance(default, list):
-        return tuple(map(_frozen, default))
-    return tuple(sorted(default.items())) if isinstance(default, dict) else default
 
 
 @cache

@@ -7,6 +7,7 @@ from configaudit.extract.arguments import Arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.gpu import engine_gpu
 from configaudit.extract.engines.launch import Launch
+from configaudit.extract.engines.options import marked
 from configaudit.extract.engines.version import Release
 from configaudit.model import Component, Kind, Peers, Setting
 from configaudit.patterns import regex
@@ -18,9 +19,10 @@ _MANY_NODES = regex(r'\bray start\b|RAY_START_CMD|multi-node-serving|ray[_-]clus
 def engine_settings(invocation: Invocation, launch: Launch, arguments: Arguments, context: Context) -> dict[str, Setting]:
     """The settings that every engine has."""
     place, image = launch.program, invocation.process.image
+    shown = marked(arguments, place)
     settings = {
-        'options': Setting('options', arguments.options, place),
-        'arguments': Setting('arguments', arguments, place),
+        'options': Setting('options', shown.options, place),
+        'arguments': Setting('arguments', shown, place),
         'environment': Setting('environment', dict(invocation.environment), place),
         'command': Setting('command', launch.command, place),
         'gpu': engine_gpu(invocation, place, context),

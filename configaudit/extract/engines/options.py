@@ -25,13 +25,13 @@ def shapes(catalogue: Catalogue, version: Version | None) -> Callable[[str], Sha
     def shape_of(option: str) -> Shape | None:
         found = catalogue.find(option, version)
         flag = found.flag or (found.candidates[-1] if found.candidates else None)
-        if flag is None and version is not None:
+        if flag is None and version is not None and not found.candidates and not found.reason.startswith('ambiguous'):
             known = catalogue.find(option, None)
             flag = known.flag or (known.candidates[-1] if known.candidates else None)
         if flag is None:
             return None
-        many = flag.nargs in ('*', '+') or flag.nargs.isdigit()
         if flag.takes_value:
+            many = flag.nargs in ('*', '+') or flag.nargs.isdigit()
             values = 'many' if many else 'optional' if flag.nargs == '?' else 'one'
         else:
             values = 'optional' if flag.boolean == 'StoreBoolean' else 'none'
@@ -45,6 +45,13 @@ def setting_from(name: str, unit: str, option: Option, launch: Launch) -> Settin
     setting = _given(name, unit, option)
     conditional = setting.is_known and _is_conditional(option.word.place, launch.program)
     return setting._replace(known_value=None, reason='a template decides whether it is given') if conditional else setting
+
+
+def marked(arguments: Arguments, program: Place) -> Arguments:
+    """The arguments with what a template may leave out marked."""
+    conditional = tuple(option._replace(conditional=_is_conditional(option.word.place, program)) for option in arguments.options)
+    loose = tuple(word for word in arguments.positional if not _is_conditional(word.place, program))
+    return arguments._replace(options=conditional, loose=loose)
 
 
 def _is_conditional(place: Place, program: Place) -> bool:

@@ -4,13 +4,12 @@ import os.path
 from collections.abc import Mapping
 
 from configaudit.context import Context
-from configaudit.extract.arguments import Arguments, canonical, parse_arguments
+from configaudit.extract.arguments import Arguments, Style, canonical, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings, product_of
-from configaudit.extract.engines.config_file import with_config_file
+from configaudit.extract.engines.config_file import Reader, with_config_file
 from configaudit.extract.engines.dynamo import NO_PORT, without_own, worker
 from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, python_module
-from configaudit.extract.engines.model_files import model_config
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
@@ -20,19 +19,22 @@ from configaudit.knowledge.defaults import Default, on_any
 from configaudit.knowledge.engine_kinds import VLLM
 from configaudit.knowledge.flags import catalogue
 from configaudit.knowledge.gpus import Gpu
-from configaudit.knowledge.versions import Version
+from configaudit.knowledge.versions import Version, release
 from configaudit.knowledge.vllm_generation import V0_GONE
 from configaudit.model import Component, Setting
 from configaudit.units import HOLE
 
 _OWN_FLAGS = ('--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens', '--max-model-len')
 """Flags of no other server: they tell vLLM where a template hides the image."""
+LEVELS = release('0.12.0')
+"""The first release with --optimization-level, which -O stands for."""
+MODEL_WORD = release('0.10.0')
+"""From here on the server's module takes a model as a word of its own, which it does not read."""
+NESTED = release('0.15.0')
+"""From here on a mapping in a --config file becomes JSON; the source of 0.14.1 has it not, that of 0.16.0 has."""
+NO_KEY = release('0.27.0')
+"""From here on (0.26.0 has it not, 0.28.0 has) the server's module reads `key: false` as --no-key; `vllm serve` asks its outer parser."""
 _MODULES = ('vllm.entrypoints.openai.api_server', 'vllm.entrypoints.api_server', 'vllm.entrypoints.openai.rpc', 'vllm.scripts', 'vllm.entrypoints.cli')
-
-
-_CLASSES = {'vllm.LLM': 'library', 'vllm.EngineArgs': 'none', 'vllm.AsyncEngineArgs': 'none', 'vllm.LLMConfig': 'server'}
-"""Classes by which a program makes an engine, and whose defaults it then has; Ray asks for those of the server
-(ray/llm/_internal/serve/engines/vllm: usage_context=UsageContext.OPENAI_API_SERVER)."""
 
 
 def find(invocation: Invocation) -> Launch | None:
@@ -42,8 +44,6 @@ def find(invocation: Invocation) -> Launch | None:
         return _own_entry_point(invocation)
     if os.path.basename(argv[0].value) == 'vllm':
         return _command(invocation, 1)
-    if argv[0].value in _CLASSES:
-        return launch_of(argv[0].place, argv[1:], 'library' if _CLASSES[argv[0].value] == 'server' or 'Async' in argv[0].value else 'offline')
     module = python_module(argv, 'vllm.')
     if module is None or not module[0].startswith(_MODULES):
         return worker(invocation, 'vllm')
@@ -97,7 +97,6 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     settings['cpu'] = Setting('cpu', runs_on_cpu(invocation), launch.program)
     read_options(VLLM, arguments, launch, settings, {'--kv-cache-memory': 'kv_cache_memory_bytes'})
     settings['model'] = _model(launch, arguments, model)
-    settings['model_config'] = model_config(settings['model'], invocation, stores)
     if 'nnodes' in settings:
         settings['nodes'] = settings['nnodes']._replace(name='nodes')
     _settle(invocation, launch, settings, release.version, unseen)
@@ -123,16 +122,38 @@ def _arguments(
     invocation: Invocation, launch: Launch, stores: Stores, version: Version | None
 ) -> tuple[Arguments, Word | None]:
     """The options, those of a --config file among them, and the model given by position."""
-    words, model, shape_of = launch.arguments, None, shapes(catalogue('vllm'), version)
+    known = catalogue('vllm')
+    words, model, shape_of, style = _levels(launch.arguments, version), None, shapes(known, version), Style(keyed=known.keyed(version))
     if words and launch.command not in ('api_server', 'dynamo') and not words[0].value.startswith('-'):
         model, words = words[0], words[1:]
-    arguments = parse_arguments(words, shape_of)
+    arguments = parse_arguments(words, shape_of, style)
     if model is None and launch.command == 'serve':
         model = next((word for word in arguments.positional if word.value.strip(HOLE + ' ')), None)
     if launch.command == 'dynamo':
-        arguments = without_own(arguments, catalogue('vllm'))
-    arguments = with_config_file(arguments, invocation, stores, shape_of)
-    return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(words)), model
+        arguments = without_own(arguments, known)
+    false = 'no' if launch.command == 'api_server' and (version is None or version >= NO_KEY) else 'passed over'
+    reader = Reader(shape_of, style, false, version is None or version >= NESTED)
+    arguments = with_config_file(arguments, invocation, stores, reader)
+    takes_model = launch.command == 'serve' or version is None or version >= MODEL_WORD
+    return arguments._replace(unknown_tail=arguments.unknown_tail or joined_reason(words), model_word=model if takes_model else None), model
+
+
+def _levels(words: tuple[Word, ...], version: Version | None) -> tuple[Word, ...]:
+    """The words with -O3, -O=3 and -O 3 as the parser rewrites them (FlexibleArgumentParser.parse_args, from 0.9.0)."""
+    if version is None or not catalogue('vllm').keyed(version) or not any(word.value.startswith('-O') for word in words):
+        return words
+    name, found = '--optimization-level' if version >= LEVELS else '-O.level', list[Word]()
+    for at, word in enumerate(words):
+        text = word.value
+        if text == '-O' and [after.value for after in words[at + 1 : at + 2] if after.value in ('0', '1', '2', '3')]:
+            found.append(word._replace(value=name, pure=False))
+        elif text.startswith('-O') and len(text) > 2 and (text[2] != '.' or version >= LEVELS):
+            start = 3 if text[2] == '=' else 2
+            place = word.place.part(start, len(text)) if word.pure else word.place
+            found.extend((word._replace(value=name, pure=False), word._replace(value=text[start:], place=place)))
+        else:
+            found.append(word)
+    return tuple(found)
 
 
 def _model(launch: Launch, arguments: Arguments, positional: Word | None) -> Setting:
@@ -191,7 +212,6 @@ def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.S
     use_v1 = invocation.environment.get('VLLM_USE_V1')
     chunked = known('enable_chunked_prefill')
     return facts.SERVER._replace(
-        usage=_usage(invocation),
         v0_forced=use_v1 is not None and use_v1.value == '0',
         use_v1=use_v1 is not None and use_v1.value == '1',
         pipeline_parallel=int(str(known('pipeline_parallel_size') or 1)),
@@ -203,12 +223,6 @@ def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.S
         chunked_prefill=chunked if isinstance(chunked, bool) else None,
         throughput_mode=known('performance_mode') == 'throughput',
     )
-
-
-def _usage(invocation: Invocation) -> str:
-    """Whose defaults count: the server's, the LLM class's, or those of no usage context."""
-    found = _CLASSES.get(invocation.argv[0].value if invocation.argv else '', 'server')
-    return 'server' if found == 'none' and b'OPENAI_API_SERVER' in invocation.process.component.place.document.parsed else found
 
 
 def runs_on_cpu(invocation: Invocation) -> bool:

@@ -1,0 +1,94 @@
+"""Whether an engine's parser takes a text as the value of a flag: its type, choices, limits, JSON.
+
+Source: get_kwargs in vllm/engine/arg_utils.py and vllm/utils/argparse_utils.py; argparse for SGLang.
+"""
+
+import re
+
+from configaudit.knowledge.flag import Flag
+from configaudit.knowledge.versions import parse, release
+from configaudit.knowledge.vllm import human_integer
+
+_WORDS = {'gt': 'above', 'ge': 'at least', 'lt': 'below', 'le': 'at most'}
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
+_SHORT_NUMBER = re.compile(r'\b(\d+(?:\.\d+)?)[kKmMgGtT]\b')
+_PAIRS = '--lora-modules'
+_NONE = frozenset(('', 'None'))
+"""What vLLM's parser reads as no value (optional_type)."""
+_WORDS_TOO = frozenset(('--additional-config', '--hf-overrides', '--model-loader-extra-config', '--override-pooler-config', '--pt-load-map-location'))
+"""Flags of which vLLM reads only a whole {...} as JSON, and everything else as text (union_dict_and_str)."""
+_STRICT_FROM = release('0.10.2')
+"""The first release whose JSON flags were all tried against its own parser."""
+_LISTED = 12
+"""So many choices a reason names."""
+
+
+def refusal(flag: Flag, text: str) -> str:
+    """Why the parser refuses a value, or ''."""
+    if flag.nullable and text in _NONE:
+        return ''
+    kind = flag.type.removeprefix('list[').removesuffix(']')
+    if flag.choices:
+        known = tuple(map(str, flag.choices))
+        unclear = any('$' in choice for choice in known)
+        return '' if text in known or unclear or (kind == 'int' and _equal(text, known)) else 'it wants one of ' + ', '.join(known[:_LISTED])
+    if kind == 'json':
+        return _bad_json(flag, text)
+    if flag.option == _PAIRS:
+        return '' if '=' in text or text.startswith('{') else 'it wants name=path or a JSON object'
+    if kind not in _NUMBERS:
+        return ''
+    number = _number(kind, text)
+    return _NUMBERS[kind] if number is None else _outside(flag, number)
+
+
+_NUMBERS = {
+    'int': 'it wants a whole number', 'float': 'it wants a number', 'human-int': 'it wants a whole number (8k, 8K)',
+    'human-int-or-auto': 'it wants a whole number (8k, 8K) or auto',
+}  # fmt: skip
+
+
+def _equal(text: str, known: tuple[str, ...]) -> bool:
+    number = _number('int', text)
+    return number is not None and str(number) in known
+
+
+def _number(kind: str, text: str) -> float | None:
+    if kind == 'human-int-or-auto' and text.strip().lower() == 'auto':
+        return -1
+    if kind.startswith('human-int'):
+        return human_integer(text)
+    try:
+        return int(text) if kind == 'int' else float(text)
+    except ValueError:
+        return None
+
+
+def _outside(flag: Flag, number: float) -> str:
+    """Which limit a number breaks, or ''."""
+    for sign, bound in flag.bounds:
+        holds = {'gt': number > bound, 'ge': number >= bound, 'lt': number < bound, 'le': number <= bound}
+        if not holds.get(sign, True):
+            return f'it must be {_WORDS[sign]} {bound:g}'
+    return ''
+
+
+def _bad_json(flag: Flag, text: str) -> str:
+    """Why a text is no JSON; '' where the flag takes other words too."""
+    import json
+
+    whole, last = text.strip(), parse(flag.last)
+    strict = last is not None and last >= _STRICT_FROM and not isinstance(flag.default, str)
+    if flag.option in _WORDS_TOO:
+        if not (whole.startswith('{') and whole.endswith('}')):
+            return ''
+    elif not strict and whole[:1] not in ('{', '['):
+        return ''
+    parts = _STRING.split(text)
+    if whole[:1] == '{':
+        parts[::2] = [_SHORT_NUMBER.sub(r'\1', part) for part in parts[::2]]  # {"a": 80g} is a number to newer releases
+    try:
+        json.loads(''.join(parts))
+    except ValueError as problem:
+        return f'it is no JSON ({str(problem).partition(":")[0].lower()})'
+    return ''
