@@ -2,16 +2,21 @@
 
 import gc
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from configaudit import engine, registry
 from configaudit.config import Config
 from configaudit.config_check import check_rules
 from configaudit.extract import finish
 from configaudit.findings import Finding, Suppressed
-from configaudit.intake import read_files
+from configaudit.intake import Intake, read_files
 from configaudit.link import link
+from configaudit.model import Component
 from configaudit.places import locate
 from configaudit.result import Result
+
+if TYPE_CHECKING:
+    from configaudit.host.snapshot import Snapshot
 
 
 def audit(paths: Sequence[str], config: Config) -> Result:
@@ -20,20 +25,38 @@ def audit(paths: Sequence[str], config: Config) -> Result:
     gc.freeze()
     gc.disable()  # a run makes millions of small values and frees them by count; scanning for cycles doubles its time
     try:
-        return _audit(paths, config)
+        return judge(read_files(paths, config), (), config)
     finally:
         if collecting:
             gc.enable()
 
 
-def _audit(paths: Sequence[str], config: Config) -> Result:
-    intake = read_files(paths, config)
-    components = finish(intake.reading, config.context, intake.texts)
+def audit_node(snapshot: 'Snapshot', config: Config) -> Result:
+    """Audit a host: what is live there, and the files that set it up."""
+    from configaudit.extract.node import live_components
+    from configaudit.intake import read_texts
+
+    static = {path: text.encode('utf-8', 'surrogatepass') for path, text in snapshot.files.items() if not path.startswith(('/proc/', '/sys/'))}
+    intake = read_texts(static, config)
+    return judge(intake, live_components(snapshot, intake.reading.components), config)
+
+
+def judge(intake: Intake, live: Iterable[Component], config: Config) -> Result:
+    """From what was read to what the rules say of it. `live`: components that stand in no file."""
+    components = [*finish(intake.reading, config.context, intake.texts), *live]
     by_kind = link(components, config.context)
     if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)
+    if 'monitor' in by_kind:
+        from configaudit.link_monitors import link_monitors
+
+        link_monitors(by_kind, config.context)
+    if 'metric-query' in by_kind:
+        from configaudit.link_metrics import link_metrics
+
+        link_metrics(by_kind, config.context)
     met = {name for component in components for name in (component.kind.name, *component.kind.traits)}
     rules = registry.load(met, config.plugins, config.rule_files)
     check_rules(config, rules)

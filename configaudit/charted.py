@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 from configaudit.findings import Finding
 
+_VALUES = ('values.yaml', 'values.yml')
+"""What Helm fills the templates of a chart from when nothing else is given."""
+
 
 def with_values(findings: Iterable[Finding]) -> list[Finding]:
     """The findings without those of templates that the values file of the same chart shows in the same words."""
@@ -11,7 +14,7 @@ def with_values(findings: Iterable[Finding]) -> list[Finding]:
     values: dict[tuple[str, str, str], int] = {}
     for number, finding in enumerate(found):
         folder, _, name = _path(finding).rpartition('/')
-        if finding.place.outermost().document.template is None or 'values' in name:
+        if name in _VALUES:
             values.setdefault((finding.rule.id, finding.message, folder), number)
     gone: set[int] = set()
     for number, finding in enumerate(found):

@@ -74,6 +74,8 @@ def _edits(change: Change) -> list[FileEdit]:
 
 def _check_writable(document: Document) -> None:
     """Raise CannotEdit for what is written by a program or stands in no file."""
+    if document.format == 'live':
+        raise CannotEdit('it is live on the host: `configaudit node --fix-plan DIR` collects the commands')
     outer: Document | None = document
     while outer is not None:
         if outer.note:

@@ -1,7 +1,7 @@
 """Reading: every file of a run to the documents in it, each by the reader it belongs to. One bad file never hides another."""
 
 import os.path
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,7 +67,24 @@ def read_files(paths: Sequence[str], config: Config) -> Intake:
     _open_nested(intake)
     intake.beside.extend(charts.files)
     real = {source.path: source for source in found if source.real}
-    return intake._replace(files=len(found), texts=Files(real, lambda path: _bytes(real[path], config)))
+    return intake._replace(files=_count(found, intake.reading), texts=Files(real, lambda path: _bytes(real[path], config)))
+
+
+def read_texts(contents: Mapping[str, bytes], config: Config) -> Intake:
+    """Read files that are in memory already: those of a snapshot. Their paths are what findings show."""
+    intake = Intake(nothing(), [], [], 0, {}, {}, [])
+    held = config._replace(contents=contents)
+    for path in sorted(contents):
+        _take(sources.Source(path, path, False), held, intake, None, Charts())
+    _open_nested(intake)
+    return intake._replace(files=len(contents))
+
+
+def _count(found: list[sources.Source], reading: Reading) -> int:
+    """How many files were read as configuration: a program counts when it makes or starts an engine."""
+    documents = (process.component.place.outermost().document for process in reading.processes)
+    programs = {document.path for document in documents if document.format == 'python'}
+    return sum(not source.path.endswith('.py') for source in found) + len(programs)
 
 
 def _kustomizations(found: list[sources.Source], config: Config) -> 'Kustomize | None':
@@ -145,7 +162,22 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Ku
             _prepare(item, intake, charts)
             used = (kustomize is not None and kustomize.takes(item)) or _keep(item, '', intake) or used
     if source.named and not used and before == len(intake.errors):
-        intake.skipped.append(Skipped(source.path, 'holds no configuration that is read'))
+        problem = _python_problem(source, config) if source.path.endswith('.py') else None
+        if problem is not None:
+            intake.errors.append(problem)
+        else:
+            intake.skipped.append(Skipped(source.path, 'holds no configuration that is read'))
+
+
+def _python_problem(source: sources.Source, config: Config) -> Error | None:
+    """Why a program that a person named cannot be read; of any other, nobody asks."""
+    from configaudit.parse.python import Unreadable, tree_of
+
+    try:
+        tree_of(_bytes(source, config).decode('utf-8', 'replace').removeprefix('\ufeff'))
+    except Unreadable as problem:
+        return Error(source.path, problem.line, problem.column, 'python', str(problem))
+    return None
 
 
 def _prepare(item: Parsed, intake: Intake, charts: Charts) -> None:

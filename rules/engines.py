@@ -13,7 +13,7 @@ BRING_SHM = (
     'InferenceSet',
 )  # fmt: skip
 """Kinds whose operator mounts memory at /dev/shm itself, beside all of Ray."""
-ONE_POD = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'Rollout', 'Service', 'InferenceService')
+ONE_POD = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'Rollout', 'Service', 'InferenceService', 'VLLMRuntime')
 """Kinds whose pods know nothing of one another unless the command line says so."""
 GIB = 2**30
 
@@ -78,8 +78,12 @@ def _stages(engine: Component) -> bool:
 def gpus_mismatch(engine: Component) -> Iterator[Problem]:
     """The engine is told to use another number of GPUs than its pod is given: more and it stops at start, fewer and the rest idles.
 
-    For a LeaderWorkerSet and for engines told of several nodes the GPUs of the whole group count.
+    For a LeaderWorkerSet and for engines told of several nodes the GPUs of the whole group count, for a model of Ray Serve those of all
+    worker groups at their largest.
     """
+    if engine.peers('ray-model'):
+        yield from _on_ray(engine, engine.peer('ray-model'))
+        return
     container = container_of(engine)
     if not container['gpu_limit'].is_set:
         if engine['world_size'].is_known and engine['world_size'].value == 1:
@@ -102,6 +106,22 @@ def gpus_mismatch(engine: Component) -> Iterator[Problem]:
         yield Problem(
             limit, message, words=need.words, wanted=wanted, have=limit.value, idle=limit.value - wanted, severity='warning',
             see=[('the engine', engine.place)], detail='idle',
+        )  # fmt: skip
+
+
+def _on_ray(engine: Component, model: Component) -> Iterator[Problem]:
+    """A model of Ray Serve: its replicas share what the cluster can grow to."""
+    cluster, replicas, need = model['cluster_gpus'], model['replicas'], _need(engine)
+    if not cluster.is_set:
+        raise Unknown('how many GPUs its cluster has is not shown')
+    each, wanted = need.total * need.copies, need.total * need.copies * max(replicas.value, 1)
+    if wanted > cluster.value:
+        fits = each <= cluster.value
+        words = need.words + (f' x {replicas.value} replicas' if replicas.value > 1 else '')
+        yield Problem(
+            replicas if fits else engine['world_size'], '{words} needs {wanted} GPUs, the Ray cluster has at most {have}: {rest}', words=words,
+            wanted=wanted, have=cluster.value, rest='some replicas wait for ever' if fits else 'not one replica can start',
+            severity='warning' if fits else None, see=[('the cluster', cluster)],
         )  # fmt: skip
 
 
@@ -181,7 +201,7 @@ def shell_swallows_signals(engine: Component) -> Iterator[Problem]:
 
     Write the log to standard output, or `exec` the engine with `> >(tee file)`.
     """
-    if engine['piped'].value:
+    if engine['piped'].value and not engine.peers('sky-task'):
         yield Problem(engine.place, 'the engine runs in a pipeline: the shell is process 1 and SIGTERM never reaches the engine')
 
 

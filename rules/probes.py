@@ -6,6 +6,7 @@ from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Se
 
 from .serving import (
     AS_WRITTEN,
+    BRING_PROBES,
     HEALTH,
     OPENS_AT_ONCE,
     SHORT_ANSWERS,
@@ -256,7 +257,9 @@ def initial_delay_instead_of_startup(container: Component, *, limit: float = 60)
     engines = container.peers('engine')
     if not engines and not is_gateway(container):
         raise NotApplicable('no inference server runs in it')
-    if container['startup_probe'].is_set:
+    if object_kind(container) in BRING_PROBES:
+        raise NotApplicable('its operator adds a startup probe')
+    if container['startup_probe'].value is not None:
         return
     if engines and container['liveness_probe'].is_set and _killed_while_loading(container, engines[0]):
         raise NotApplicable('startup-probe-missing says it')

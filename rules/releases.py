@@ -1,6 +1,7 @@
 """How messages name the release of an engine: one way of saying it, known or not."""
 
-from configaudit.model import Component
+from configaudit.knowledge.versions import release as version_of
+from configaudit.model import Component, Unknown
 
 PRODUCTS = {
     'vllm': 'vLLM', 'sglang': 'SGLang', 'tgi': 'TGI', 'triton': 'Triton', 'ollama': 'Ollama', 'llama.cpp-server': 'llama.cpp', 'tensorrt-llm': 'TensorRT-LLM',
@@ -14,3 +15,11 @@ def release(engine: Component) -> str:
     if engine.version is None:
         return f'{product} of unknown version ({engine.version_from})'
     return f'{product} {engine.version} ({engine.version_from})'
+
+
+def is_among(engine: Component, first: str, before: str = '') -> bool:
+    """Whether the engine's release is at least `first` and older than `before`. Unknown when it is not known: ask last."""
+    if engine.version is None:
+        span = f'from {first} on' + (f' and before {before}' if before else '')
+        raise Unknown(f'it holds for releases {span}, and the version is not known ({engine.version_from})')
+    return bool(version_of(first) <= engine.version and not (before and engine.version >= version_of(before)))

@@ -112,7 +112,7 @@ def _fronts(workload: Component) -> bool:
     return any(is_gateway(container) for pod in workload.peers('pod') for container in pod.peers('container'))
 
 
-def _sleeps(container: Component) -> float | None:
+def hook_sleeps(container: Component) -> float | None:
     """Seconds that the preStop hook sleeps; None when it does something else; 0 without a hook."""
     sleep, hook = container['pre_stop_sleep_s'], container['pre_stop']
     if sleep.is_set:
@@ -143,7 +143,7 @@ def grace_shorter_than_generation(pod: Component, *, longest_generation_s: float
         raise NotApplicable('no inference server runs in it')
     if serving_engine(container).kind.name in SHORT_ANSWERS:
         raise NotApplicable('its answers take milliseconds')
-    grace, sleep = pod['grace_s'], _sleeps(container)
+    grace, sleep = pod['grace_s'], hook_sleeps(container)
     if sleep is None or sleep >= longest_generation_s or sleep + longest_generation_s <= grace.value:
         return
     need = math.ceil(sleep + longest_generation_s)
@@ -165,7 +165,7 @@ def pre_stop_exceeds_grace(container: Component) -> Iterator[Problem]:
     hook = container['pre_stop']
     if not hook.is_set or container['init'].value or not (hook.is_known or container.peers('engine')):
         raise NotApplicable('no preStop hook is seen')
-    sleep, grace = _sleeps(container), container.peer('pod')['grace_s']
+    sleep, grace = hook_sleeps(container), container.peer('pod')['grace_s']
     if sleep and sleep >= grace.value:
         at = container['pre_stop_sleep_s'] if container['pre_stop_sleep_s'].is_set else container['pre_stop']
         message = 'the preStop hook sleeps {sleep} s of a grace period of {grace} s: the process is killed at once afterwards'

@@ -6,11 +6,15 @@ from configaudit.knowledge.images import identify
 from configaudit.knowledge.models import weight_bytes
 from configaudit.model import Component, NotApplicable
 from configaudit.patterns import regex
+from configaudit.places import Place
 
 AS_WRITTEN = frozenset((
     'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'LeaderWorkerSet', 'Rollout', 'CloneSet',
+    'StormService', 'RoleSet', 'ModelServing',
 ))  # fmt: skip
 """Kinds whose pod spec runs as it stands; operators of other kinds add probes, volumes and lifetimes of their own."""
+BRING_PROBES = ('DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService')
+"""Kinds whose operator or presets add a startup probe."""
 HEALTH = {
     'vllm': '/health', 'sglang': '/health', 'tgi': '/health', 'triton': '/v2/health/ready', 'ollama': '/', 'llama.cpp-server': '/health',
     'tensorrt-llm': '/health', 'lmdeploy': '/health', 'torchserve': '/ping',
@@ -67,7 +71,7 @@ def serving_engine(container: Component) -> Component:
     engines = container.peers('engine')
     if not engines:
         raise NotApplicable('no inference server runs in it')
-    if container.peer('pod').identity.endswith('/workerTemplate/pod') and len(container.peer('workload').peers('pod')) > 1:
+    if container.peer('pod').identity.endswith('workerTemplate/pod') and len(container.peer('workload').peers('pod')) > 1:
         raise NotApplicable('the leader of its group answers')
     engine = engines[0]
     if engine['command'].known_value == 'dynamo':
@@ -82,6 +86,27 @@ def serving_engine(container: Component) -> Component:
 def needs_gpu(engine: Component) -> bool:
     """Whether the engine works on GPUs: some run on CPUs as well, and their container tells."""
     return engine.kind.name not in _RUNS_ON_CPU or any(container['gpu_limit'].is_set for container in engine.peers('container'))
+
+
+def scraped(engine: Component) -> Place | None:
+    """What has Prometheus scrape the engine's port, where that is certain: a monitor's endpoint, or annotations of the pod."""
+    for container in engine.peers('container'):
+        pod = container.peer('pod')
+        alone = len([other for other in pod.peers('container') if not other['init'].known_value]) == 1
+        ports = {str(engine['port'].known_value), *(name for name, number in container['ports'].value.items() if number == engine['port'].known_value)}
+        if alone:
+            ports |= set(container['ports'].value)
+        annotated = pod['scraped_port']
+        if annotated.is_set and (str(annotated.known_value) in ports or (alone and annotated.known_value is None)):
+            return annotated.place
+        named = {port['name']: str(port['target']) for service in pod.peers('service') for port in service['ports'].value}
+        for monitor in pod.peers('monitor'):
+            for endpoint in monitor['endpoints'].value:
+                through = named.get(endpoint['port'], '') if monitor['object_kind'].value == 'ServiceMonitor' else endpoint['port']
+                if (endpoint['target'] or through) in ports:
+                    place: Place = endpoint['place']
+                    return place
+    return None
 
 
 def is_gateway(container: Component) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from configaudit.knowledge.models import lookup
 from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 
+from .serving import scraped
+
 LOOPBACK = ('127.0.0.1', 'localhost', '::1')
 
 
@@ -25,16 +27,26 @@ def host_loopback(engine: Component) -> Iterator[Problem]:
     yield Problem(host, 'SGLang {word} {value}: nothing outside the container reaches it', word=word, severity='warning' if beside else None, fix=host.set('0.0.0.0'))
 
 
-@rule('sglang-metrics-off', on='sglang', severity='advice', side_effect='a little work on every request for the counters', source='sglang/srt/server_args.py: enable_metrics False')
+@rule('sglang-metrics-off', on='sglang', severity='warning', side_effect='a little work on every request for the counters', source='sglang/srt/server_args.py: enable_metrics False')
 def metrics_off(engine: Component) -> Iterator[Problem]:
-    """Without --enable-metrics there is no /metrics: nothing to alert on or to scale by."""
+    """Without --enable-metrics there is no /metrics: nothing to alert on or to scale by.
+
+    It is a warning where a ServiceMonitor, PodMonitor or annotation has Prometheus scrape the engine: the target is down, and alerts
+    on its metrics never fire. Elsewhere it is advice.
+    """
     metrics, rank = engine['enable_metrics'], engine['node_rank']
-    if engine['command'].known_value == 'dynamo' or (rank.is_set and (not rank.is_known or rank.value != 0)):
+    if engine['command'].known_value in ('dynamo', 'library') or (rank.is_set and (not rank.is_known or rank.value != 0)):
         return
     if engine['command'].value == 'serve' and not metrics.is_set and lookup(str(engine['model'].known_value or '')) is None:
         raise Unknown('`sglang serve` also starts the diffusion server, which has no such flag: the model tells which')
-    if not metrics.value:
-        yield Problem(metrics, '--enable-metrics is not given: /metrics has no queue depth or cache usage', fix=metrics.set(True))
+    if metrics.value:
+        return
+    scraper = scraped(engine)
+    if scraper is not None:
+        message = '--enable-metrics is not given, and Prometheus scrapes the engine: there is no /metrics'
+        yield Problem(metrics, message, see=[('what scrapes it', scraper)], fix=metrics.set(True))
+    else:
+        yield Problem(metrics, '--enable-metrics is not given: /metrics has no queue depth or cache usage', severity='advice', fix=metrics.set(True))
 
 
 @rule('sglang-compile-without-graph', on='sglang', severity='warning', source='sglang/srt/model_executor/cuda_graph_runner.py')

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from configaudit.knowledge.versions import release as version_of
-from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
+from configaudit.model import Component, NotApplicable, Problem, rule
 
-from .releases import release
+from .releases import is_among, release
 
 ARGS = 'sglang/srt/server_args.py'
 
@@ -44,15 +43,13 @@ def service_link_clash(engine: Component) -> Iterator[Problem]:
     Kubernetes adds variables named after every Service of the namespace to each pod unless enableServiceLinks is false. Later releases
     (0.5.23) warn and go on.
     """
-    if engine.version is None:
-        raise Unknown(f'releases up to 0.5.14 stop, and the version is not known ({engine.version_from})')
-    if engine.version > version_of('0.5.14') or engine['tp_size'].value <= 1 or 'SGLANG_PORT' in engine['environment'].value:
+    if engine['tp_size'].value <= 1 or 'SGLANG_PORT' in engine['environment'].value:
         return
     for pod in engine.peers('pod'):
         links = pod['service_links']
         for service in pod.peers('scope-service'):
             headless = service['cluster_ip'].known_value == 'None' or service['type'].known_value == 'ExternalName'
-            if service.name == 'sglang' and not headless and links.value:
+            if service.name == 'sglang' and not headless and links.value and is_among(engine, '0.4.3', '0.5.15'):
                 message = 'Service {service} makes Kubernetes set SGLANG_PORT=tcp://..., which {engine} reads as a port number and stops; set enableServiceLinks: false'
                 yield Problem(links, message, service=service.name, engine=release(engine), see=[('the Service', service.place)], fix=links.set(False))
 
@@ -72,12 +69,12 @@ def queue_unbounded(engine: Component) -> Iterator[Problem]:
     When it is wrong: a gateway in front limits concurrency.
     """
     queue, running = engine['max_queued_requests'], engine['max_running_requests']
-    if engine.version is None or engine.version < version_of('0.4.10') or queue.is_set or _disaggregated(engine, 'prefill') or _disaggregated(engine, 'decode'):
+    if queue.is_set or _disaggregated(engine, 'prefill') or _disaggregated(engine, 'decode'):
         raise NotApplicable('its queue has a limit, or the release knows none')
     rank = engine['node_rank']
-    if rank.is_set and (not rank.is_known or rank.value != 0):
-        raise NotApplicable('it is a worker that answers nobody')
-    if queue.value is None:
+    if engine['command'].known_value == 'library' or (rank.is_set and (not rank.is_known or rank.value != 0)):
+        raise NotApplicable('it is a worker, or part of a program, that answers nobody')
+    if is_among(engine, '0.4.10') and queue.value is None:
         times = int(running.value) * 4 if running.is_set and running.is_known else 256
         yield Problem(queue, '--max-queued-requests is not set: {engine} queues without limit', engine=release(engine), fix=queue.set(times))
 

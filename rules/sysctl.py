@@ -1,6 +1,6 @@
 """Rules for kernel parameters on hosts: bounds from the table, and what a file says about itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from configaudit.knowledge import sysctls
 from configaudit.knowledge.sysctls import Bound
@@ -30,6 +30,8 @@ def _bounded(row: Bound) -> Rule:
         if row.elsewhere == '' and not entry['node'].value:
             raise NotApplicable('nothing shows that this host is a Kubernetes node')
         value = _whole(entry['value'])
+        if entry['form'].value == 'live' and row.rule in _BY_HOST:
+            limit = _live_limit(row, entry.peer('host'), limit)
         if {'below': value < limit, 'is': value == limit, 'not': value != limit}[row.relation]:
             yield Problem(
                 entry['value'],
@@ -41,6 +43,29 @@ def _bounded(row: Bound) -> Rule:
 
     judge.__doc__ = row.why
     return rule(row.rule, on='sysctl', severity=row.severity, source=row.source, checklist=row.checklist or ())(judge)
+
+
+def _live_limit(row: Bound, host: Component, limit: int) -> int:
+    """The bound for a host of that size; without its size (a dump of sysctl) only what is low on any host counts."""
+    if not host['memory_kib'].is_known and row.mild is not None:
+        return min(limit, row.mild)
+    return min(limit, _BY_HOST[row.rule](host))
+
+
+def _conntrack_default(host: Component) -> int:
+    """Linux net/netfilter/nf_conntrack_core.c, nf_conntrack_init_start: 262144 above 4 GiB, 65536 above 1 GiB."""
+    memory = host['memory_kib'].value
+    return 2**18 if memory > 4 * 2**20 else 2**16 if memory > 2**20 else memory // 64
+
+
+_BY_HOST: dict[str, Callable[[Component], int]] = {
+    # a tenth of the memory in KiB is the kernel's own choice; 0.8 allows for what was reserved at boot
+    'sysctl-file-max-lowered': lambda host: int(host['memory_kib'].value / 10 * 0.8),
+    # half of the hash table of connections, one entry for 128 KiB; the table is rounded down to a power of two
+    'sysctl-tw-buckets-low': lambda host: int(host['memory_kib'].value / 128 / 4),
+    'sysctl-conntrack-low': _conntrack_default,
+}
+"""The kernel's own choice on a host of that size: no live value is asked to be above it."""
 
 
 def _demand(entry: Component, keys: tuple[str, ...]) -> None:
@@ -70,6 +95,8 @@ def _whole(setting: Setting) -> int:
 def _remedy(row: Bound, entry: Component, limit: int) -> Fix | None:
     """Deleting needs a line of a file; a command can only be given a better value."""
     value = entry['value']
+    if entry['form'].value == 'live' and row.live is not None:
+        return value.set(max(row.live, limit) if row.relation == 'below' else row.live)
     if row.remedy == 'delete' and entry['form'].value == 'file':
         return value.remove(safe=row.rule == 'sysctl-tw-recycle', description='remove it: the default of the kernel holds again')
     if isinstance(row.remedy, int):
@@ -78,7 +105,7 @@ def _remedy(row: Bound, entry: Component, limit: int) -> Fix | None:
 
 
 def _severity(row: Bound, entry: Component, value: int) -> Severity | None:
-    if row.mild is not None and value >= row.mild:
+    if (row.mild is not None and value >= row.mild) or (entry['form'].value == 'live' and value in row.defaults):
         return 'advice'
     return row.elsewhere if row.elsewhere and not entry['node'].value else None
 
@@ -147,14 +174,15 @@ def port_range_over_node_ports(entry: Component) -> Iterator[Problem]:
     net.ipv4.ip_local_reserved_ports. Only judged where the file shows that the host is a Kubernetes node. A range
     that meets only NodePorts is advice: recent kube-proxy versions do not open them.
     """
-    if not entry['node'].value or entry['form'].value != 'file':
+    if not entry['node'].value or entry['form'].value not in ('file', 'live'):
         raise NotApplicable('nothing shows that this host is a Kubernetes node')
     low, high = _ports(entry)
     met = [(first, last) for first, last in sysctls.KUBERNETES_PORTS if low <= last and first <= high]
-    if not met or any(other.name == RESERVED for other in entry.peers('sysctl')):
+    if not met or any(other.name == RESERVED and other['value'].known_value != '' for other in entry.peers('sysctl')):
         return
     ports = ','.join(str(first) if first == last else f'{first}-{last}' for first, last in met)
-    slot = Slot('sysctl', entry['value'].place, (RESERVED,))
+    reserved = [other['value'].slot for other in entry.peers('sysctl') if other.name == RESERVED and entry['form'].value == 'live']
+    slot = reserved[0] if reserved else Slot('sysctl', entry['value'].place, (RESERVED,))
     yield Problem(
         entry['value'], 'local ports {low} to {high} include {ports} of Kubernetes, and {reserved} does not keep them free',
         low=low, high=high, ports=ports, reserved=RESERVED, fix=Fix((Change(slot, ports, RESERVED),)),

@@ -51,9 +51,15 @@ def generates(engine: Component) -> None:
             raise NotApplicable(f'it runs {word}, not generation')
 
 
+def serves(engine: Component) -> None:
+    """NotApplicable for an engine in a program that works through a list of prompts: nobody waits for an answer."""
+    if engine['command'].known_value == 'offline':
+        raise NotApplicable('a program works through its prompts with it, and nobody waits')
+
+
 def on_gpu(engine: Component) -> None:
     """NotApplicable for CPUs, TPUs, Neuron and the like: batch, memory and graphs work otherwise there."""
-    if engine['cpu'].value:
+    if engine.kind.name == 'vllm' and engine['cpu'].value:
         raise NotApplicable('it runs on a CPU')
     if _OTHER_DEVICES.search(str(engine['image'].known_value or '').rpartition('/')[2]):
         raise NotApplicable('its image is built for another kind of device')
@@ -74,6 +80,7 @@ def batch_unset(engine: Component, *, advised: int = 128) -> Iterator[Problem]:
     or another node moves P99 without a change in this file. Sweep 64-256 under your own load and write the result down.
     """
     generates(engine)
+    serves(engine)
     seqs = engine['max_num_seqs']
     on_gpu(engine)
     if not seqs.is_set:
@@ -96,6 +103,7 @@ def batch_too_wide(engine: Component, *, limit: int = 128, tokens_each: int = 25
     seqs = engine['max_num_seqs']
     if not seqs.is_set or seqs.value <= limit:
         return
+    serves(engine)
     fix = seqs.set(limit)
     gpu: Gpu | None = engine['gpu'].known_value  # type: ignore[assignment]
     memory = gpu.memory_gib if gpu is not None else ASSUMED_GPU_GIB

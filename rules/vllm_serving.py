@@ -2,35 +2,47 @@
 
 from collections.abc import Iterator
 
-from configaudit.knowledge.models import lookup
+from configaudit.knowledge.models import Model, lookup
 from configaudit.knowledge.versions import release as version_of
 from configaudit.knowledge.vllm import chunked_prefill_forced
-from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
+from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Severity, Slot, Unknown, rule
 
+from .engine_model import Fit, fit, subject
 from .releases import release
-from .vllm import DOCS, budget_of, generates, on_gpu
+from .vllm import DOCS, generates, on_gpu
 
 BUILT_IN = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'LeaderWorkerSet')
 
 
-@rule('vllm-max-model-len-unset', on='vllm', severity='warning', source='vllm#2418; vllm/v1/core/kv_cache_utils.py')
+def _known_fit(engine: Component) -> Fit | None:
+    """How the model's own context fits, where model and GPU are known; LongRoPE models start with a shorter one in newer releases."""
+    try:
+        model = subject(engine).model
+        return None if model.stretched else fit(engine, model.context)
+    except (Unknown, NotApplicable):
+        return None
+
+
+@rule('vllm-max-model-len-unset', on='vllm', severity='error', source='vllm#2418; vllm/v1/core/kv_cache_utils.py')
 def max_model_len_unset(engine: Component, *, short: int = 16384) -> Iterator[Problem]:
     """The context length comes from the model's configuration, often 131072: one request may then fill the KV cache.
 
     vLLM stops at start when not even one sequence of that length fits ("max seq len is larger than the maximum number of tokens that
-    can be stored in KV cache"). It is a warning when the arithmetic shows that, advice otherwise. Models whose own context is at most
-    `short` tokens are left alone.
+    can be stored in KV cache"). It is an error when it does not fit at best, advice otherwise: also when it does not fit beside the 2 GiB a
+    GPU that activations and CUDA graphs take in practice. Models whose own context is at most `short` tokens are left alone.
     """
     generates(engine)
-    length, model = engine['max_model_len'], lookup(str(engine['model'].known_value or ''))
-    if length.is_set or (model is not None and model.context <= short):
+    length, found, model = engine['max_model_len'], _known_fit(engine), engine['model_config'].known_value or lookup(str(engine['model'].known_value or ''))
+    if length.is_set or (isinstance(model, Model) and model.context <= short and (found is None or found.state == 'fits')):
         return
-    gpu = engine['gpu'].known_value
-    budget = budget_of(engine, gpu.memory_gib) if gpu is not None else None  # type: ignore[attr-defined]
-    if model is not None and budget is not None and budget.tokens < model.context:
-        message = '--max-model-len is not set: the model takes {context} tokens, beside {weights} GiB of weights the KV cache holds about {tokens}: the engine stops at start'
-        yield Problem(length, message, context=model.context, weights=round(budget.weights, 1), tokens=budget.tokens, fix=length.set(8192))
-    elif model is not None:
+    if found is not None and found.state != 'fits':
+        words = ', and {gpus} at a share of {share} leave at most {left} beside {weights} GiB of weights: the engine stops at start'
+        if found.state == 'tight':
+            words = ', and {gpus} at a share of {share} leave about {room} beside {weights} GiB of weights and 2 GiB a GPU for activations: it may not start'
+        message = '--max-model-len is not set: one sequence of the {tokens} tokens of {model} needs {needed} GiB of KV cache' + words
+        severity: Severity | None = 'advice' if found.state == 'tight' else None if found.known.certain else 'warning'
+        yield Problem(length, message, severity=severity, fix=length.set(min(found.fitting, 8192)) if found.fitting else None, **found.values)
+    elif isinstance(model, Model):
         yield Problem(length, '--max-model-len is not set: one request may take {context} tokens of KV cache', context=model.context, severity='advice')
     else:
         yield Problem(length, '--max-model-len is not set: the model decides, often 131072 tokens for one request', severity='advice')
@@ -133,8 +145,11 @@ def log_stats_off(engine: Component) -> Iterator[Problem]:
 def request_logging_on(engine: Component) -> Iterator[Problem]:
     """Every prompt is written to the log: cost on the event loop, and user data in a place that keeps it. The default until 0.10.0."""
     asked, refused = engine['enable_log_requests'], engine['disable_log_requests']
+    if engine['command'].known_value in ('library', 'offline'):
+        raise NotApplicable('a program makes the engine itself')
     if asked.is_set and asked.value:
-        yield Problem(asked, 'every request is logged with its prompt', fix=asked.remove())
+        needed = any(option.name == '--enable-log-outputs' for option in engine['options'].value)  # it stops at start without the other
+        yield Problem(asked, 'every request is logged with its prompt', fix=asked.remove() if not needed else None)
     elif not asked.is_set and not refused.is_set and engine.version is not None and engine.version < version_of('0.10.1'):
         asked.value  # noqa: B018 - raises when arguments are unseen
         yield Problem(engine.place, '{engine} logs every request with its prompt unless --disable-log-requests is given', engine=release(engine))

@@ -10,21 +10,28 @@ from pathlib import Path
 import pytest
 
 from configaudit import cli, testkit
-from configaudit.audit import audit
+from configaudit.audit import audit, audit_node
 from configaudit.config import Config
 from configaudit.findings import Finding
 from configaudit.fix import FileEdit, Refusal, edits_of, splice
+from configaudit.fix_plan import applied, plan
 from configaudit.fix_rounds import fix_all
+from configaudit.host.archive import load_sysroot
 from configaudit.result import Result
 from configaudit.testkit import Case
 
 ROOT = Path(__file__).parent.parent
-CASES = list(testkit.cases(ROOT / 'fixtures'))
+CASES = [case for case in testkit.cases(ROOT / 'fixtures') if not testkit.is_host(case.folder / 'bad')]
+HOSTS = [case for case in testkit.cases(ROOT / 'fixtures') if testkit.is_host(case.folder / 'bad')]
 TRADED = {
     ('vllm-kv-cache-full-precision', 'vllm-kv-cache-fp8-uncalibrated'),  # the side effect, to be measured
     ('argument-flag-and-value-joined', 'vllm-memory-share-unset'),  # only now can the command line be read
 }
 """Fixes that are meant to lead to another advice."""
+
+
+TURNED_DOWN = tuple(f'live/{name}' for name in ('vm.overcommit_memory', 'vm.zone_reclaim_mode', 'vm.swappiness', 'kernel.numa_balancing', 'net.ipv4.tcp_retries2'))
+"""Parameters that are no ceilings: modes and shares."""
 
 
 def judged(contents: Mapping[str, bytes]) -> Result:
@@ -75,6 +82,20 @@ def test_a_fix_alone(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     before = judged({})
     for finding in before.findings:
         check(finding, before)
+
+
+@pytest.mark.parametrize('case', HOSTS, ids=str)
+def test_the_plan_of_a_host(case: Case) -> None:
+    """Carried out alone, the steps of a finding end it, make no other, and lower no ceiling."""
+    snapshot = load_sysroot(str(case.folder / 'bad'))
+    before = audit_node(snapshot, Config())
+    for item in plan(before.findings):
+        after = audit_node(applied(snapshot, [item]), Config())
+        was, now = counted(before), counted(after)
+        assert item.finding.fingerprint not in now, f'{item.finding.rule.id} stays'
+        assert not [other.message for other in after.findings if now[other.fingerprint] > was[other.fingerprint]], item.finding.rule.id
+        lower = {key for key, value in ceilings(before).items() if ceilings(after).get(key, value) < value}
+        assert not {name for name, _ in lower if not name.startswith(TURNED_DOWN)}, item.finding.rule.id
 
 
 @pytest.mark.parametrize('case', CASES, ids=str)

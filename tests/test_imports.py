@@ -40,6 +40,15 @@ def test_only_rules_of_met_kinds_are_imported(tmp_path: Path) -> None:
     assert {'configaudit.rules.vllm', 'configaudit.rules.db'}.intersection(loaded) == set()
 
 
+@pytest.mark.parametrize(('metric', 'loaded'), [('up', False), ('vllm:num_requests_running', True)])
+def test_promql_is_read_only_where_an_engine_is_asked(tmp_path: Path, metric: str, loaded: bool) -> None:
+    rules = f'  groups:\n  - rules:\n    - {{alert: A, expr: "{metric} > 1"}}\n'
+    (tmp_path / 'rules.yaml').write_text(f'apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nspec:\n{rules}')
+    modules = modules_after('check', '.', '--no-config', cwd=tmp_path)
+    assert ('promql_parser' in modules) is loaded
+    assert ('configaudit.knowledge.flags' in modules) is loaded
+
+
 def test_version_imports_nothing_of_ours(tmp_path: Path) -> None:
     loaded = modules_after('--version', cwd=tmp_path)
     assert {name for name in loaded if name.startswith('configaudit.')} == {'configaudit.__main__'}

@@ -8,7 +8,7 @@ import click
 from configaudit import VERSION
 from configaudit.errors import USAGE, UsageError
 
-COMMANDS = ('check', 'prelaunch', 'baseline', 'rules', 'explain', 'engine', 'upgrade', 'init')
+COMMANDS = ('check', 'node', 'prelaunch', 'baseline', 'rules', 'explain', 'engine', 'upgrade', 'init')
 
 
 class _Commands(click.Group):

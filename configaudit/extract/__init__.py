@@ -8,8 +8,9 @@ from configaudit.context import Context
 from configaudit.extract.commands import Invocations
 from configaudit.extract.environment import Stores
 from configaudit.extract.files import Files
-from configaudit.extract.process import Process, Reading
+from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.trees import reader_of
+from configaudit.knowledge.metric_kinds import PREFIXES
 from configaudit.model import Component
 from configaudit.parse.tree import Map
 from configaudit.places import Document, Place
@@ -19,6 +20,7 @@ Reader = Callable[[Document], Reading]
 FORMATS: dict[str, str] = {
     'dockerfile': 'carriers.dockerfile',
     'shell': 'carriers.shell',
+    'python': 'carriers.python',
     'systemd': 'carriers.systemd',
     'env': 'carriers.envfile',
     'pbtxt': 'services.batching',
@@ -57,6 +59,7 @@ PROCESSES: dict[str, tuple[str, ...]] = {
     'pools': ('DB', 'DATA', 'SQL', 'PG', 'POSTGRES', 'POOL', 'DSN', 'UR', 'Connection', 'SPRING', 'CONN', 'database', 'litellm'),
     'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona'),
     'grpc': ('GRPC_', 'grpc.'),
+    'metrics': ('-metric', 'Metric'),
     'host_commands': ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/'),
 }
 """Modules of `extract.services` with `read_process(process, invocations, stores)`, and the words that make it worth asking."""
@@ -74,15 +77,30 @@ def read_document(document: Document, root: Any, duplicates: tuple[Any, ...], pa
     if is_kubernetes(root):
         reading = read_object(document, root, partial)
     else:
-        module = reader_of(document, root)
-        if not module:
+        module, queries = reader_of(document, root), _queries(document, root)
+        if not module and not queries:
             return None
-        reading = _call(module, 'read_tree', document, root, partial)
+        reading = _call(module, 'read_tree', document, root, partial) if module else nothing()
+        reading.components.extend(queries)
     if duplicates:
         from configaudit.extract.services.syntax import duplicate_keys
 
         reading.components.extend(duplicate_keys(document, root, duplicates))
     return reading
+
+
+_ASKING = (b'expr', b'query', b'Query', b'-metric', b'Metric')
+"""Words of the keys that hold a query or a metric's name."""
+
+
+def _queries(document: Document, root: Map) -> list[Component]:
+    """The queries for metrics of engines in a tree: rules, a dashboard, an adapter's or a chart's values."""
+    text = document.parsed
+    if not any(prefix in text for prefix in PREFIXES) or not any(word in text for word in _ASKING):
+        return []
+    from configaudit.extract.services.metrics import read_tree
+
+    return read_tree(document, root)
 
 
 def _call(module: str, name: str, *arguments: Any) -> Any:

@@ -39,7 +39,7 @@ class Charts:
             outer = self._of(parent) if below and parent and os.path.isfile(os.path.join(parent, 'Chart.yaml')) else None
             files = [os.path.join(chart, 'values.yaml'), *(() if outer is not None else self._extra)]
             self.files.extend(files)
-            own = _lookup([tree for file in files if (tree := _read(file)) is not None])
+            own = lookup([tree for file in files if (tree := _read(file)) is not None])
             self._known[chart] = _overridden(own, outer, name) if outer is not None else own
         return self._known[chart]
 
@@ -65,7 +65,8 @@ def _overridden(own: Lookup | None, outer: Lookup, name: str) -> Lookup:
     return find
 
 
-def _lookup(trees: list[tuple[Document, Map]]) -> Lookup | None:
+def lookup(trees: list[tuple[Document, Map]]) -> Lookup | None:
+    """What `.Values` is with these values files, the last first; None without one."""
     if not trees:
         return None
 

@@ -16,17 +16,25 @@ def reader_of(document: Document, root: Map) -> str:
         return 'services.envoy'
     if name == 'daemon.json' or ('ociVersion' in root and 'process' in root):
         return 'services.runtime'
-    if 'applications' in root and isinstance(root['applications'], Seq):
-        return 'services.batching'
+    if ('applications' in root and isinstance(root['applications'], Seq)) or ('model_loading_config' in root and 'engine_kwargs' in root):
+        return 'carriers.ray'
     if any(mapping(value, 'traffic') is not None or 'batching' in value for value in root.values() if isinstance(value, Map)):
         return 'services.batching'
     if name in ('bentofile.yaml', 'bentofile.yml', 'bentoml_configuration.yaml', 'bentoml_configuration.yml'):
         return 'services.batching'
+    if ('run' in root or 'setup' in root) and _is_sky_task(root):
+        return 'carriers.skypilot'
     if _is_chart_values(document, root):
         return 'carriers.values'
     if _is_application(name, root):
         return 'services.pools'
     return ''
+
+
+def _is_sky_task(root: Map) -> bool:
+    from configaudit.extract.carriers.skypilot import is_task
+
+    return is_task(root)
 
 
 def _is_chart_values(document: Document, root: Map) -> bool:

@@ -99,6 +99,27 @@ COMMAND = declare(Kind('command', (), {
 }))  # fmt: skip
 """A command of a shell script that starts a server."""
 
+RAY_MODEL = declare(Kind('ray-model', (), {
+    'gpu_product': _spec('text'),
+    'cluster_gpus': _spec('count'),
+    'replicas': _spec('count', default=1, source='Ray Serve DeploymentConfig, AutoscalingConfig'),
+}))  # fmt: skip
+"""One model of a `ray.serve.llm` application, which Ray starts an engine for on its cluster.
+
+`cluster_gpus`: all that the worker groups can grow to. `replicas`: the fewest that Ray Serve starts."""
+
+SKY_TASK = declare(Kind('sky-task', ('image-user',), {
+    'image': _spec('text', 'resources.image_id'),
+    'env': _spec(default={}),
+    'words': _spec(default=()),
+    'gpu_product': _spec('text'),
+    'gpu_limit': _spec('count', default=0),
+}))  # fmt: skip
+"""A SkyPilot task; `gpu_limit` is for each of its nodes."""
+
+PYTHON_CALL = declare(Kind('python-call', (), {'gpu_product': _spec('text')}))
+"""A call in a program that makes an engine, or starts a server."""
+
 _RUNTIMES = frozenset(('containerd', 'dockerd', 'crio', 'cri-o', 'k3s', 'rke2'))
 """Programs whose limits containers inherit (containerd, docs/containerd-2.0.md)."""
 _PROXIES = regex(

@@ -34,14 +34,16 @@ _ENGINE: dict[str, SettingSpec] = {
     'gpu': SettingSpec(),
     'command': SettingSpec(),
     'model': SettingSpec('text'),
+    'model_config': SettingSpec(),
     'world_size': SettingSpec('count', 1),
     'port': SettingSpec('count'),
     'piped': SettingSpec('bool', False),
     'ray_cluster': SettingSpec('bool', False),
     'nodes': SettingSpec('count', 1),
 }
-"""What every engine has: its parsed options, environment, GPU, model, GPUs that one replica needs (`world_size`), the
-pods these are spread over (`nodes`), whether its output goes into a pipe and its process joins a Ray cluster, its port."""
+"""What every engine has: its parsed options, environment, GPU, model and what the model's config.json says where the run
+shows one, GPUs that one replica needs (`world_size`), the pods these are spread over (`nodes`), whether its output goes
+into a pipe and its process joins a Ray cluster, its port."""
 
 VLLM = declare(Kind('vllm', ('engine',), {
     **_ENGINE,
@@ -59,7 +61,8 @@ VLLM = declare(Kind('vllm', ('engine',), {
         data_parallel_multi_port_external_lb='bool', prefill_context_parallel_size='count', api_server_count='count', headless='bool',
         enable_auto_tool_choice='bool', tool_call_parser='text', enable_reasoning='bool', reasoning_parser='text', enable_log_outputs='bool',
         enable_per_request_metrics='bool', enable_eplb='bool', enable_expert_parallel='bool', long_prefill_token_threshold='count',
-        max_num_partial_prefills='count', fail_on_environ_validation='bool',
+        max_num_partial_prefills='count', fail_on_environ_validation='bool', shutdown_timeout='s',
+        max_num_queued_reqs='count', max_num_queued_tokens='count',
     ),
     'generation': SettingSpec(),
     'cpu': SettingSpec('bool', False),
@@ -96,9 +99,9 @@ OLLAMA = declare(Kind('ollama', ('engine',), {
     **_ENGINE,
     **_variables(num_parallel='count', context_length='count', max_loaded_models='count', max_queue='count', keep_alive='s', kv_cache_type='text',
                  flash_attention='bool', host='text', models='text'),
-    'own_image': SettingSpec('bool', False),
+    'alone': SettingSpec('bool', False),
 }))  # fmt: skip
-"""`own_image`: the project's image runs with its own entry point, so that nothing else reads the variables. `keep_alive`: negative is for ever."""
+"""`alone`: no script around it, so that nothing else reads the variables. `keep_alive`: negative is for ever."""
 
 LLAMA_CPP = declare(Kind('llama.cpp-server', ('engine',), {
     **_ENGINE,

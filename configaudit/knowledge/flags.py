@@ -1,6 +1,6 @@
 """Command-line flags and environment variables of an engine, by version: existence, type, default, replacement.
 
-The data is `engines/*.json`, written by tools/compact_flags.py; `history` reads a version between two examined ones.
+The data is `engines/*.json`, written by tools/engine_history; `history` reads a version between two examined ones.
 """
 
 from bisect import bisect_left
@@ -168,6 +168,8 @@ class Catalogue:
         if place is None or version is None:
             return Status('known' if found else 'unknown', True, replacement=replaced.get('use', ''), reason=reason)
         status = judge([each[1] for each in once or found], place, version, self.names, replaced)
+        if status.state == 'too-new' and found and found[0][0] == main:
+            return Status('known', status.exact, reason=f'short for {main}, of which it is a name of its own later')
         if status.state != 'known' and abbreviated:
             return status._replace(reason=f'read as {found[0][0]}' if found else reason)
         return status

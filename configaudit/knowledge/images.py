@@ -64,7 +64,8 @@ REPOSITORIES: tuple[tuple[str, str, str], ...] = (
     (r'(^|/)torchserve[^/]*$', 'torchserve', ''),
     (r'(^|/)tensorflow/serving$|(^|/)tensorflow-serving[^/]*$', 'tf-serving', ''),
     (r'(^|/)kserve/[^/]*server[^/]*$', 'kserve', ''),
-    (r'(^|/)rayproject/ray(-llm|-ml)?$|(^|/)ray-(llm|ml)$', 'ray-serve', ''),
+    (r'(^|/)ray-llm$', 'vllm', 'Ray'),
+    (r'(^|/)rayproject/ray(-ml)?$|(^|/)ray-ml$', 'ray-serve', ''),
     (r'(^|/)bentoml/[^/]+$', 'bentoml', ''),
     (r'(^|/)djl-(inference|serving)$', 'djl-serving', ''),
 )  # fmt: skip

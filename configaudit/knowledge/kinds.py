@@ -47,9 +47,12 @@ POD = Kind('pod', (), {
     'grace_s': _spec('s', 30, 'terminationGracePeriodSeconds', source=K8S),
     'service_links': _spec('bool', True, 'enableServiceLinks', source=K8S),
     'host_network': _spec('bool', False, 'hostNetwork', source=K8S),
+    'run_as_user': _spec('count', path='securityContext.runAsUser'),
+    'run_as_non_root': _spec('bool', path='securityContext.runAsNonRoot'),
     'host_ipc': _spec('bool', False, 'hostIPC', source=K8S),
     'restart_policy': _spec('text', 'Always', 'restartPolicy', source=K8S),
     'labels': _spec(default={}),
+    'scraped_port': _spec('text'),
     'object_kind': _spec(),
     'gpus': _spec('count', 0),
     'gpu_labels': _spec(),
@@ -58,6 +61,8 @@ POD = Kind('pod', (), {
     'shm': _spec(),
     'rwo_claims': _spec(default=()),
 })  # fmt: skip
+
+"""`scraped_port`: set where annotations ask Prometheus to scrape the pod; the port they name, or None."""
 
 CONTAINER = Kind('container', ('image-user',), {
     'image': _spec('text', path='image'),
@@ -71,6 +76,8 @@ CONTAINER = Kind('container', ('image-user',), {
     'pre_stop_sleep_s': _spec('s', path='lifecycle.preStop.sleep.seconds'),
     'post_start': _spec(path='lifecycle.postStart'),
     'read_only_root': _spec('bool', False, 'securityContext.readOnlyRootFilesystem', source=K8S),
+    'run_as_user': _spec('count', path='securityContext.runAsUser'),
+    'run_as_non_root': _spec('bool', path='securityContext.runAsNonRoot'),
     **_probe('readiness', 'readinessProbe'),
     **_probe('liveness', 'livenessProbe'),
     **_probe('startup', 'startupProbe'),

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from configaudit.knowledge.models import Model, lookup, weight_bytes
 
 GIB = 2.0**30
+LEAST_RESERVE_GIB = 0.5
+"""What CUDA and the smallest profiling run take of a GPU at the least."""
 RESERVE_GIB = 2.0
 """A GPU's activations, CUDA graphs and context: 1 to 4 GiB in practice, taken low so that the cache is not understated."""
 
@@ -36,3 +38,30 @@ def kv_budget(
     copies = max(gpus / model.kv_heads, 1) if not model.mla else gpus
     tokens = int(max(cache, 0) * GIB / (model.kv_bytes_per_token(cache_bytes) * copies))
     return Budget(total, weights / GIB, cache, tokens, model)
+
+
+class Most(NamedTuple):
+    """The most that can be left for the KV cache, in GiB over all GPUs of a replica, and the least that one sequence needs."""
+
+    share: float
+    """The engine's share of all GPUs."""
+    weights: float
+    left: float
+    needed: float
+    bytes_per_token: float
+    """Of KV cache over all GPUs, copies on each rank of a tensor parallel group counted."""
+
+
+def most(
+    model: Model, tokens: int, gpu_memory_gib: float, share: float, *, weights: float, tensor: int = 1, pipeline: int = 1, cache_bytes: float = 2.0
+) -> Most:
+    """What is left at best: when even that is too little, the engine stops at start. `weights`: their least bytes.
+
+    vLLM compares both on every rank (check_enough_kv_cache_memory in vllm/v1/core/kv_cache_utils.py); over all ranks the sums compare alike.
+    """
+    gpus = tensor * pipeline
+    copies = tensor if model.mla else max(tensor / model.kv_heads, 1)
+    whole = gpu_memory_gib * gpus * share
+    left = whole - weights / GIB - LEAST_RESERVE_GIB * gpus
+    needed = model.kv_bytes(tokens, cache_bytes) * copies
+    return Most(whole, weights / GIB, left, needed / GIB, needed / tokens if tokens else 0.0)

@@ -13,6 +13,9 @@ SERVICE = declare(Kind('service', (), {
     'cluster_ip': _spec('text', 'spec.clusterIP'),
     'selector': _spec('', 'spec.selector'),
     'ports': _spec(default=()),
+    'labels': _spec('', 'metadata.labels'),
+    'source_ranges': _spec('', 'spec.loadBalancerSourceRanges'),
+    'annotations': _spec('', 'metadata.annotations', {}),
 }))  # fmt: skip
 
 AUTOSCALER = declare(Kind('autoscaler', (), {
@@ -31,6 +34,15 @@ AUTOSCALER = declare(Kind('autoscaler', (), {
     'metrics': _spec(default=()),
 }))  # fmt: skip
 """`metrics`: mappings with 'type', 'name', 'target' (a mapping), 'place', 'target_place', and of KEDA triggers 'query', a Word."""
+
+MONITOR = declare(Kind('monitor', (), {
+    'object_kind': _spec(),
+    'selector': _spec('', 'spec.selector.matchLabels'),
+    'any_namespace': _spec('bool', 'spec.namespaceSelector.any', False, 'Prometheus Operator API reference'),
+    'namespaces': _spec('', 'spec.namespaceSelector.matchNames'),
+    'endpoints': _spec(default=()),
+}))  # fmt: skip
+"""A ServiceMonitor or PodMonitor. `endpoints`: mappings with 'port' (a name), 'target' (a container port) and 'place'."""
 
 BUDGET = declare(Kind('disruption-budget', (), {
     'selector': _spec('', 'spec.selector.matchLabels'),

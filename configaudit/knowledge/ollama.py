@@ -50,6 +50,7 @@ CACHE_TYPES = ('f16', 'q8_0', 'q4_0')
 LLAMA_SERVER = release('0.30.0')
 """From here on `llama-server` runs the models."""
 LLAMA_CACHE_TYPES = ('f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1')
+NEWEST = release('0.32.15')
 _TRUE, _FALSE = ('1', 't', 'T', 'TRUE', 'true', 'True'), ('0', 'f', 'F', 'FALSE', 'false', 'False')
 _PART = regex(r'(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)')
 _SECONDS = {'ns': 1e-9, 'us': 1e-6, 'µs': 1e-6, 'μs': 1e-6, 'ms': 1e-3, 's': 1.0, 'm': 60.0, 'h': 3600.0}

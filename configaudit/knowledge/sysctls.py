@@ -28,6 +28,10 @@ class Bound(NamedTuple):
     remedy: int | Literal['delete'] | None = None
     """The value to write; 'delete': take the line out, so that the kernel's own default holds."""
     checklist: str = ''
+    live: int | None = None
+    """The value for a running host, where the remedy of a file is to take its line out."""
+    defaults: tuple[int, ...] = ()
+    """What the kernel starts with: a live value of these was chosen by nobody, so that it is advice."""
 
 
 BOUNDS: tuple[Bound, ...] = (
@@ -48,6 +52,7 @@ BOUNDS: tuple[Bound, ...] = (
         Evidence: with 65536 and three processes that hold 20000 files each, the fourth got ENFILE after 4651.""",
         'Linux fs/file_table.c files_maxfiles_init; systemd NEWS 240; NCCL troubleshooting (raise to 2097152)',
         mild=2**19, remedy='delete', checklist='july-10',
+        live=2**21,
     ),
     Bound(
         'sysctl-nr-open-low', ('fs.nr_open',), 2**20, 'warning',
@@ -57,6 +62,7 @@ BOUNDS: tuple[Bound, ...] = (
 
         A unit with LimitNOFILE=1048576, or a container with such a ulimit, cannot be given more than fs.nr_open.""",
         f'{SYSCTL_DOC}/fs.rst: default 1024*1024', remedy='delete', checklist='july-10',
+        live=2**20,
     ),
     Bound(
         'sysctl-tw-recycle', ('net.ipv4.tcp_tw_recycle',), 0, 'error',
@@ -67,6 +73,7 @@ BOUNDS: tuple[Bound, ...] = (
         It compared timestamps per remote address: clients behind one NAT have different clocks, so their SYNs were
         dropped. Many connections in TIME_WAIT are cured by connection reuse, then by tcp_tw_reuse on the client.""",
         'Linux 4.12 removal of tcp_tw_recycle (commit 4396e46187ca)', relation='not', remedy='delete',
+        live=0,
     ),
     Bound(
         'sysctl-pid-max-low', ('kernel.pid_max',), 65535, 'warning',
@@ -75,6 +82,7 @@ BOUNDS: tuple[Bound, ...] = (
 
         Every thread takes an id; an inference server with tokenizer pools, NCCL and OpenMP threads has hundreds.""",
         'systemd sysctl.d/50-pid-max.conf; Linux kernel/pid.c: max(32768, 1024 * CPUs)', remedy=4194304,
+        defaults=(32768,),
     ),
     Bound(
         'sysctl-somaxconn-low', ('net.core.somaxconn',), 4096, 'warning',
@@ -84,6 +92,7 @@ BOUNDS: tuple[Bound, ...] = (
         The backlog of listen() is cut to net.core.somaxconn. 4096 is the default since Linux 5.4, so a smaller
         explicit value shortens the queue. The server's own backlog must be as long. From 1024 on it is advice.""",
         f'{IP_SYSCTL}, somaxconn: default 4096, 128 before 5.4', mild=1024,
+        defaults=(128,),
     ),
     Bound(
         'sysctl-syncookies-off', ('net.ipv4.tcp_syncookies',), 0, 'warning',
@@ -102,6 +111,7 @@ BOUNDS: tuple[Bound, ...] = (
         The limit exists against denial of service only; the kernel documentation says not to lower it. The default
         is half of the connection hash table, which has one entry for every 128 KiB of memory.""",
         f'{IP_SYSCTL}, tcp_max_tw_buckets; Linux net/ipv4/tcp.c tcp_init', remedy='delete',
+        live=32768,
     ),
     Bound(
         'sysctl-overcommit-never', ('vm.overcommit_memory',), 2, 'warning',
@@ -115,6 +125,7 @@ BOUNDS: tuple[Bound, ...] = (
         When it is wrong: a host for PostgreSQL alone, where its documentation proposes 2.""",
         'kubernetes component-helpers/node/util/sysctl; Redis --check-system', relation='is', elsewhere='advice',
         remedy='delete',
+        live=1,
     ),
     Bound(
         'sysctl-zone-reclaim', ('vm.zone_reclaim_mode',), 0, 'advice',
@@ -125,6 +136,7 @@ BOUNDS: tuple[Bound, ...] = (
 
         When it is wrong: a job that is split over NUMA nodes by hand, as high-performance computing profiles do.""",
         f'{SYSCTL_DOC}/vm.rst, zone_reclaim_mode', relation='not', remedy='delete',
+        live=0,
     ),
     Bound(
         'sysctl-max-map-count-low', ('vm.max_map_count',), 262144, 'warning',
@@ -134,6 +146,7 @@ BOUNDS: tuple[Bound, ...] = (
         Elasticsearch refuses to start below 262144; allocators of large inference processes and memory-mapped
         weights use many maps too. From the kernel default of 65530 on it is advice.""",
         'Elasticsearch bootstrap checks; OpenShift and Amazon EKS nodes (262144, 524288)', mild=65530,
+        defaults=(65530,),
     ),
     Bound(
         'sysctl-inotify-instances-low', ('fs.inotify.max_user_instances',), 512, 'warning',
@@ -144,6 +157,7 @@ BOUNDS: tuple[Bound, ...] = (
         Kubernetes it is advice.""",
         'Linux fs/notify/inotify: default 128; Amazon EKS and Bottlerocket nodes: 8192', elsewhere='advice',
         remedy=8192,
+        defaults=(128,),
     ),
     Bound(
         'sysctl-inotify-watches-low', ('fs.inotify.max_user_watches',), 65536, 'advice',
@@ -161,6 +175,7 @@ BOUNDS: tuple[Bound, ...] = (
         kube-proxy sets 32768 per core and at least 131072; the kernel starts with 262144 above 4 GiB of memory.
         kube-proxy may overwrite a value from a file. On a host without a sign of Kubernetes it is advice.""",
         'kube-proxy conntrack defaults; Linux nf_conntrack_core.c', elsewhere='advice', remedy=262144,
+        defaults=(65536, 32768, 16384),
     ),
     Bound(
         'sysctl-arp-thresholds-low', ('net.ipv4.neigh.default.gc_thresh3', 'net.ipv6.neigh.default.gc_thresh3'), 4096,
@@ -174,6 +189,7 @@ BOUNDS: tuple[Bound, ...] = (
 
         When it is wrong: an overlay network, where a node sees only its own pods.""",
         'Azure AKS nodes: 4096/8192/16384; OpenShift nodes: 8192/32768/65536', mild=1025, elsewhere='', remedy=16384,
+        defaults=(1024,),
     ),
     Bound(
         'sysctl-tcp-retries2-low', ('net.ipv4.tcp_retries2',), 8, 'warning',

@@ -4,7 +4,8 @@ Only what a public source says; everything else stays unknown. Sources: NVIDIA D
 Matrix of 1.1.1 and Compatibility of 1.3.1, 1.4.2, 1.5.0; NVIDIA vLLM container: docs.nvidia.com/deeplearning/frameworks,
 vLLM release notes 25.10 to 26.10; llm-d: github.com/llm-d/llm-d/releases, component summaries of 0.8.0, 0.8.1, 0.9.0; Red
 Hat AI Inference Server: docs.redhat.com, product and version compatibility 3.0, and the model cards of RedHatAI that name
-the image and the vLLM release they were validated on (3.2.1, 3.2.2, 3.2.5).
+the image and the vLLM release they were validated on (3.2.1, 3.2.2, 3.2.5); Ray: the requirements of the package's extra
+`llm` on pypi.org, which name one release from 2.56.0 on and only a lowest one before.
 """
 
 from configaudit.knowledge.versions import Version, release
@@ -30,6 +31,10 @@ CONTAINED: dict[tuple[str, str], dict[str, str]] = {
     },
     ('the NVIDIA container', 'vllm'): {'25.10': '0.10.2', '26.01': '0.11.1', '26.03': '0.17.1', '26.05': '0.20.1', '26.10': '0.31.0'},
     ('llm-d', 'vllm'): {'0.7.0': '0.19.1', '0.8.0': '0.23.0', '0.8.1': '0.23.0', '0.9.0': '0.26.0'},
+    ('Ray', 'vllm'): {
+        '2.56.0': '0.22.0', '2.56.1': '0.22.0', '2.57.0': '0.25.1', '2.57.1': '0.25.1', '2.58.0': '0.26.0', '2.58.1': '0.26.0', '2.59.0': '0.27.0',
+        '2.60.0': '0.29.0',
+    },
     ('Red Hat AI Inference Server', 'vllm'): {'3.0.0': '0.8.4', '3.0': '0.8.4', '3.2.1': '0.10.0', '3.2.2': '0.10.1.1', '3.2.5': '0.11.2'},
 }
 """(product, engine) -> release of the product as its tags spell it -> release of the engine."""

@@ -12,8 +12,11 @@ from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.versions import Version, release
 
 ARGS = 'vllm/engine/arg_utils.py'
-BACKENDS = 'vllm 0.16.0 attention backends'
+BACKENDS = 'vllm 0.11.2, 0.16.0, 0.33.0 platforms/cuda.py, v1/attention/backends'
 V1_OPT_IN, V1_DEFAULT, V0_GONE = release('0.6.4'), release('0.8.0'), release('0.11.0')
+PER_BACKEND = release('0.11.1')  # every backend says which cache types and GPUs it takes; FlashInfer comes before Triton
+FLASHINFER_FLOOR = release('0.33.0')  # 7.5 in 0.20.2, 8.0 in 0.33.0: releases between were not read
+FLASH_ATTN_WIDER = release('0.21.0')  # Hopper only in 0.20.2, more in 0.33.0
 
 
 def engine_generation(version: Version | None, settings: Mapping[str, object], gpu: Gpu | None = None) -> Default:
@@ -68,23 +71,40 @@ def fp8_kv_support(version: Version | None, gpu: Gpu | None, *, backend: str = '
         return Fp8Support('native', why, 'vllm 0.4.2 vllm/config.py; vllm#3965')
     if gpu.capability is None:
         return Fp8Support('unknown', 'not an NVIDIA GPU of known compute capability', ARGS)
+    backend = backend.upper()
     if version < V0_GONE:
-        return _fp8_beside_v0(gpu.capability, use_v1)
-    if backend.upper().startswith('FLASHINFER'):
-        state = 'native' if (7, 5) <= gpu.capability <= (12, 1) else 'error'
-        return Fp8Support(state, 'FlashInfer takes compute capability 7.5 to 12.1', BACKENDS)
-    if gpu.capability >= (8, 9):
-        return Fp8Support('native', f'compute capability {_dotted(gpu.capability)} has fp8', BACKENDS)
+        return _fp8_beside_v0(version, gpu.capability, use_v1, backend)
+    return _fp8_v1(version, gpu.capability, backend)
+
+
+def _fp8_v1(version: Version, capability: tuple[int, int], backend: str) -> Fp8Support:
+    """From 0.11.0: which attention backend runs decides; from 0.11.1 each says what it takes and FlashInfer is a dependency."""
+    floor = (7, 5) if version < FLASHINFER_FLOOR else (8, 0)
+    if backend.startswith('FLASHINFER'):
+        state = 'native' if floor <= capability <= (12, 1) else 'error'
+        return Fp8Support(state, f'FlashInfer takes compute capability {_dotted(floor)} to 12.1', BACKENDS)
+    if capability >= (8, 9) and not backend.startswith('FLASH_ATTN'):
+        return Fp8Support('native', f'compute capability {_dotted(capability)} has fp8', BACKENDS)
+    if backend.startswith('FLASH_ATTN'):
+        why = f'FlashAttention takes fp8 on Hopper only, this GPU has compute capability {_dotted(capability)}'
+        state = 'native' if capability[0] == 9 else 'unknown' if version >= FLASH_ATTN_WIDER or capability[0] == 10 else 'error'
+        return Fp8Support(state, why, BACKENDS)
     limit = 'Triton stops with "fp8e4nv not supported" below compute capability 8.9'
-    why = f'{limit}, this GPU has {_dotted(gpu.capability)}; FlashInfer takes it'
-    return Fp8Support('error', why, 'vllm#26431, vllm#18182')
+    why = f'{limit}, this GPU has {_dotted(capability)}; FlashInfer takes it'
+    if backend.startswith('TRITON') or version < PER_BACKEND or capability < floor:
+        return Fp8Support('error', why, 'vllm#26431, vllm#18182')
+    return Fp8Support('unknown', 'FlashInfer takes it where the head size and the model allow, Triton does not', BACKENDS)
 
 
-def _fp8_beside_v0(capability: tuple[int, int], use_v1: bool) -> Fp8Support:
+def _fp8_beside_v0(version: Version, capability: tuple[int, int], use_v1: bool, backend: str) -> Fp8Support:
     """0.8.0 to 0.10.2: V1 is the default and V0 the way out."""
-    source = 'vllm 0.8.5 and 0.10.2 engine/arg_utils.py'
-    if capability[0] == 9:
+    source = 'vllm 0.8.5, 0.9.2, 0.10.0 and 0.10.2 engine/arg_utils.py, platforms/cuda.py'
+    if capability[0] == 9 and backend in ('', 'FLASH_ATTN_VLLM_V1'):
         return Fp8Support('native', 'FlashAttention 3 on Hopper', source)
+    if capability == (10, 0) and version >= release('0.10.0'):
+        return Fp8Support('native', 'every backend on Blackwell', source)
+    if version >= release('0.10.1') and (backend == 'FLASHINFER' or (backend.startswith('TRITON_ATTN') and capability >= (8, 9))):
+        return Fp8Support('native', f'{backend} takes it', source)
     why = f'V1 needs FlashAttention 3 and a Hopper GPU for fp8, this one has compute capability {_dotted(capability)}'
     return Fp8Support('error' if use_v1 else 'fallback-v0', why, source)
 

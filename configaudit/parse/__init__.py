@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from configaudit.findings import Error
 from configaudit.parse import template
-from configaudit.parse.formats import format_of
+from configaudit.parse.formats import format_of, is_dashboard
 from configaudit.parse.stream import GATED_KINDS, Slice, is_empty, is_read, kind_of, split, split_json
 from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment, locate
@@ -53,6 +53,11 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
     kind = format_of(path, data)
     if kind in ('yaml', 'json', 'docker-daemon'):
         yield from _limited(_trees(path, data, kind, note, gate))
+    elif kind == 'python':
+        if len(data) > MAX_SCRIPT:
+            yield Unread(path, 1, f'a Python file over {MAX_SCRIPT >> 10} KiB')
+        elif not _not_text(data):
+            yield Parsed(Document(path, kind, data, note=note))
     elif kind:
         problem = _not_text(data)
         if problem:
@@ -101,7 +106,7 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
         slices = list(slices)
         if all(kind_of(data, piece.start, piece.end) in GATED_KINDS for piece in slices):
             return
-    hidden = template.mask(data) if template.is_templated(data) else None
+    hidden = template.mask(data) if template.is_templated(data) and not (kind == 'json' and is_dashboard(data)) else None
     masked = hidden.masked if hidden else data
     if hidden:
         slices = split(masked, data) if kind != 'json' else split_json(masked)
@@ -159,7 +164,7 @@ def _unreadable(document: Document, problem: Any, original: bytes, kind: str) ->
     if problem.kind != 'limit':
         if document.template is not None and (document.path.endswith('.tpl') or not is_kubernetes_text(original)):
             return Unread(document.path, document.line, 'a template that is not YAML by itself')
-        if kind == 'json' and not is_interesting(original, 0, len(original)):
+        if kind == 'json' and (is_dashboard(original) or not is_interesting(original, 0, len(original))):
             return Unread(document.path, document.line, 'not configuration that is read')
     return _error(document, problem, original)
 
@@ -188,8 +193,8 @@ def is_kubernetes_text(data: bytes) -> bool:
 
 _MARKERS = (
     b'apiVersion', b'services:', b'static_resources', b'datasource', b'hikari', b'spec:', b'vllm', b'sglang', b'image:',
-    b'batching', b'batch_wait', b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files',
-    b'grpc:', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings', b'VLLM', b'repository:', b'accelerators',
+    b'batching', b'batch_wait', b'engine_kwargs', b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files',
+    b'grpc:', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings', b'VLLM', b'repository:', b'accelerators', b'expr:', b'seriesQuery',
 )  # fmt: skip
 
 
@@ -217,7 +222,7 @@ def nested_documents(name: str, text: str, place: Place) -> Iterator[Parsed | Er
         yield Parsed(document)
         return
     document.format = 'yaml'
-    if template.is_templated(document.data):
+    if template.is_templated(document.data) and not is_dashboard(document.data):
         return
     try:
         tree = parse(document.parsed)

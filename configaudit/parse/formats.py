@@ -7,7 +7,7 @@ from configaudit.patterns import regex
 _BY_EXTENSION = {
     'yaml': 'yaml', 'yml': 'yaml', 'json': 'json', 'tpl': 'yaml', 'j2': 'yaml', 'jinja': 'yaml', 'jinja2': 'yaml', 'gotmpl': 'yaml', 'tmpl': 'yaml',
     'sh': 'shell', 'bash': 'shell', 'ksh': 'shell', 'service': 'systemd', 'pbtxt': 'pbtxt', 'env': 'env', 'properties': 'properties',
-    'container': 'systemd', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
+    'container': 'systemd', 'py': 'python', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
 }  # fmt: skip
 _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
@@ -68,8 +68,15 @@ def format_of(path: str, data: bytes) -> str:
         return inner or ('yaml' if '.' not in stem and (extension != 'tpl' or b'kind:' in data) else '')
     if extension in _BY_EXTENSION:
         found = _BY_EXTENSION[extension]
+        if found == 'python':
+            return found if b'import' in data and (b'vllm' in data or b'sglang' in data or b'LLMConfig' in data) else ''
         return found if found != 'pbtxt' or _TRITON.search(data) else ''
     return _by_content(data, name)
+
+
+def is_dashboard(data: bytes) -> bool:
+    """Whether JSON is a Grafana dashboard, in which braces name labels and are no template's."""
+    return b'"panels"' in data and (b'"schemaVersion"' in data or b'"templating"' in data) and b'{{ .Values' not in data
 
 
 def _confirms(found: str, data: bytes) -> bool:
@@ -93,6 +100,8 @@ def _by_content(data: bytes, name: str) -> str:
         if pattern.search(head):
             return found
     if not name.endswith(_LINE_FORMATS) and re.search(rb'^\s*apiVersion:', head, re.MULTILINE) and re.search(rb'^\s*kind:', head, re.MULTILINE):
+        return 'yaml'
+    if re.search(rb'^groups:', head, re.MULTILINE) and re.search(rb'^\s+(?:- )?expr:', head, re.MULTILINE):  # Prometheus' own rules
         return 'yaml'
     return _database(head, name)
 

@@ -20,8 +20,9 @@ READ_KINDS = frozenset(
     List ConfigMap Secret Service HorizontalPodAutoscaler ScaledObject ScaledJob PodDisruptionBudget Ingress IngressList
     VirtualService DestinationRule EnvoyFilter Gateway HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy
     InferenceService LLMInferenceService ServingRuntime ClusterServingRuntime InferenceGraph RayService RayCluster RayJob
-    DynamoGraphDeployment DynamoComponentDeployment BackendRuntime NIMService Model Workspace InferenceSet VLLMRuntime ModelBooster
-    Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota'''.split()
+    DynamoGraphDeployment DynamoComponentDeployment BackendRuntime NIMService NIMPipeline Model Workspace InferenceSet VLLMRuntime ModelBooster
+    Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota ServiceMonitor PodMonitor
+    PrometheusRule VMRule PersesDashboard EndpointPickerConfig GrafanaDashboard PodAutoscaler AutoscalingPolicy KubeletConfiguration'''.split()
 )
 """Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
 

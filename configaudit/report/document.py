@@ -148,10 +148,15 @@ def _finding(finding: Finding, where: Locate) -> Values:
 def _fix(finding: Finding) -> Values | None:
     """The fix with its edits; one that is refused keeps its reason as the description, and its commands."""
     from configaudit.fix import Refusal, edits_of
+    from configaudit.fix_plan import steps_of
 
     fix = finding.fix
     if fix is None:
         return None
+    steps = steps_of(finding)
+    if steps:
+        commands = [command for step in steps for command in (step.now, f'# for good: {step.file or step.note}') if command]
+        return {'safe': fix.safe, 'description': _describe(fix, finding), 'edits': [], 'commands': [_text(command) for command in commands]}
     edits = edits_of(finding) if fix.changes else ()
     description = _describe(fix, finding)
     if isinstance(edits, Refusal):

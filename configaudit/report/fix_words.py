@@ -36,6 +36,8 @@ def describe(change: Change, finding: Finding) -> str:
 
 
 def _addition(change: Change, form: str, path: tuple[str, ...]) -> str:
+    if form == 'live':
+        return f'set {path[-1]} to {_value(change)}'
     name = path[-1] if form in ('systemd', 'ini') else '.'.join(path)
     if path[-1].startswith('-') and change.value is True:
         return f'add {name}'

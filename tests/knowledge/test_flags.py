@@ -16,7 +16,7 @@ def at(text: str) -> Version | None:
 def test_versions() -> None:
     assert (str(VLLM.newest), str(SGLANG.newest)) == ('0.33.0', '0.5.23')
     assert list(VLLM.versions) == sorted(VLLM.versions)
-    assert (len(VLLM.versions), len(SGLANG.versions)) == (43, 30)
+    assert (len(VLLM.versions), len(SGLANG.versions)) == (84, 110)
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ def test_versions() -> None:
         ('vllm', '--guided-decoding-disable-fallback', '0.11.0', 'known', True),
         ('vllm', '--guided-decoding-backend', '0.12.0', 'removed', True),
         ('vllm', '--omni', '0.14.1', 'known', True),
-        ('vllm', '--speculative-model', '0.8.1', 'known', False),
+        ('vllm', '--speculative-model', '0.8.1', 'known', True),
         ('vllm', '--speculative-model', '0.8.3', 'removed', True),
         ('vllm', '--shutdown-timeout', '0.17.1', 'too-new', True),
-        ('vllm', '--shutdown-timeout', '0.18.0', 'known', False),
+        ('vllm', '--shutdown-timeout', '0.18.0', 'known', True),
         ('vllm', '--max-num-sequences', '0.10.2', 'unknown', True),
         ('vllm', '--max-num', '0.10.2', 'ambiguous', True),
         ('vllm', '--brand-new', '0.40.0', 'newer-than-data', False),
@@ -62,7 +62,7 @@ def test_status(engine: str, option: str, version: str, state: str, exact: bool)
     ('option', 'version', 'between'),
     [
         ('--swap-space', '0.20.2', ('0.17.1', '0.18.0')),
-        ('--shutdown-timeout', '0.12.0', ('0.17.1', '0.18.1')),
+        ('--shutdown-timeout', '0.12.0', ('0.17.1', '0.18.0')),
         ('--rope-theta', '0.13.0', ('0.11.0', '0.11.1')),
     ],
 )
@@ -233,7 +233,7 @@ def test_unknown_version_gives_the_flag_where_versions_agree() -> None:
 
 
 def test_exactness_of_a_specification() -> None:
-    flag = VLLM.flag('--gpu-memory-utilization', at('0.20.0'))
+    flag = VLLM.flag('--gpu-memory-utilization', at('0.20.0.dev3'))
     assert flag is not None
     assert not flag.exact
 
@@ -276,8 +276,14 @@ def test_env_status(name: str, version: str, state: str) -> None:
     assert VLLM.env_status(name, at(version)).state == state
 
 
+def test_env_of_sglang() -> None:
+    assert SGLANG.env_status('SGLANG_X', at('0.5.9')).state == 'unknown'
+    assert SGLANG.env_status('SGLANG_USE_MODELSCOPE', at('0.5.9')).state == 'known'
+
+
 def test_env_of_an_engine_without_a_list() -> None:
-    assert SGLANG.env_status('SGLANG_X', at('0.5.9')).state == 'not-recorded'
+    bare = Catalogue('bare', {'versions': ['1.0.0'], 'flags': {}}, {'flags': {}, 'env': {}})
+    assert bare.env_status('X', at('1.0.0')).state == 'not-recorded'
 
 
 def test_env_default() -> None:
@@ -286,6 +292,8 @@ def test_env_default() -> None:
 
 def test_metric_history() -> None:
     assert ('V0', '0.2.7', '0.11.0') in VLLM.metric_history('vllm:gpu_cache_usage_perc')
+    assert SGLANG.metric_history('sglang:num_queue_reqs') == (('', '0.3.5.post1', '0.5.23'),)
+    assert SGLANG.metric_history('sglang:time_per_output_token_seconds') == (('', '0.3.5.post1', '0.4.4.post3'),)
     assert VLLM.metric_history('vllm:num_requests_swapped_out') == ()
 
 
@@ -335,3 +343,9 @@ def test_loading_and_twenty_lookups_take_less_than_10_ms() -> None:
             fresh.find(option, at('0.10.2'))
         runs.append(time.perf_counter() - begin)
     assert min(runs) < 0.010
+
+
+def test_a_later_alias_that_is_an_abbreviation_before_is_accepted() -> None:
+    known = catalogue('sglang').status('--model', parse('0.4.2.post4'))
+    assert known.state == 'known'
+    assert catalogue('sglang').status('--max-queued-requests', parse('0.4.2.post4')).state == 'too-new'

@@ -34,6 +34,7 @@ from configaudit.knowledge.images import HOLE, identify
         ('tensorflow/serving:2.16.1-gpu', 'tf-serving', '2.16.1'),
         ('kserve/huggingfaceserver:v0.15.0', 'kserve', '0.15.0'),
         ('rayproject/ray:2.9.0-py310-gpu', 'ray-serve', '2.9.0'),
+        ('rayproject/ray-llm:2.57.1-py312-cu130', 'vllm', '0.25.1'),
         ('nginx:1.27.3', None, '1.27.3'),
     ],
 )

@@ -1,6 +1,14 @@
 import pytest
 
-from configaudit.knowledge.models import MODELS, bytes_per_parameter, lookup, parameters_from_name, weight_bytes
+from configaudit.knowledge.models import (
+    MODELS,
+    bytes_per_parameter,
+    is_published,
+    least_weight_bytes,
+    lookup,
+    parameters_from_name,
+    weight_bytes,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +27,9 @@ from configaudit.knowledge.models import MODELS, bytes_per_parameter, lookup, pa
         ('mistralai/Mixtral-8x7B-Instruct-v0.1', 'mistralai/Mixtral-8x7B-Instruct-v0.1', 32768),
         ('openai/gpt-oss-20b', 'openai/gpt-oss-20b', 131072),
         ('facebook/opt-125m', 'facebook/opt-125m', 2048),
+        ('/root/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/0a1b', 'Qwen/Qwen3-8B', 40960),
+        ('google/codegemma-1.1-7b-it', 'google/gemma-7b-it', 8192),
+        ('mistralai/Mistral-7B-Instruct-v0.1', 'mistralai/Mistral-7B-Instruct-v0.1', 32768),
     ],
 )
 def test_lookup(model_id: str, source: str, context: int) -> None:
@@ -34,7 +45,7 @@ def test_lookup(model_id: str, source: str, context: int) -> None:
         'acme/private-model',
         'Qwen/Qwen2.5-7B-Instruct-1M',
         'Qwen/Qwen3-8B2',
-        'microsoft/Phi-4-mini-instruct',
+        'microsoft/Phi-4-multimodal-instruct',
         '\ufffc',
     ],
 )
@@ -106,3 +117,49 @@ def test_weight_bytes() -> None:
     assert weight_bytes('acme/model-7B') == 14e9
     assert weight_bytes('acme/model') is None
     assert weight_bytes('mistralai/Mixtral-8x7B-v0.1') == pytest.approx(93.4e9)
+
+
+@pytest.mark.parametrize(
+    ('model_id', 'published'),
+    [
+        ('Qwen/Qwen3-32B', True),
+        ('qwen/qwen3-32b', True),
+        ('Qwen/Qwen3-32B-AWQ', True),
+        ('meta-llama/Meta-Llama-3.1-8B-Instruct', True),
+        ('Qwen/Qwen3-8B-Base', False),
+        ('acme/Qwen3-32B', False),
+        ('/models/Qwen3-32B', False),
+        ('Qwen3-32B', False),
+    ],
+)
+def test_published(model_id: str, published: bool) -> None:
+    model = lookup(model_id)
+    assert model is not None
+    assert is_published(model_id, model) is published
+
+
+@pytest.mark.parametrize(
+    ('model_id', 'quantization', 'gigabytes'),
+    [
+        ('Qwen/Qwen3-32B', '', 65.6),
+        ('Qwen/Qwen3-32B', 'fp8', 32.8),
+        ('Qwen/Qwen3-32B', 'bitsandbytes', 16.4),
+        ('Qwen/Qwen3-32B', 'some-new-method', 16.4),
+        ('Qwen/Qwen3-32B-AWQ', '', 16.4),
+        ('acme/Qwen3-32B-GGUF', '', 0.0),
+        ('deepseek-ai/DeepSeek-R1', 'fp8', 671.0),
+    ],
+)
+def test_least_weights(model_id: str, quantization: str, gigabytes: float) -> None:
+    model = lookup(model_id)
+    assert model is not None
+    assert least_weight_bytes(model, model_id, quantization) / 1e9 == pytest.approx(gigabytes)
+
+
+def test_least_cache_of_one_sequence() -> None:
+    gemma, llama = lookup('google/gemma-3-27b-it'), lookup('meta-llama/Llama-3.1-8B-Instruct')
+    assert gemma is not None
+    assert llama is not None
+    assert llama.kv_bytes(1000) == 1000 * 131072
+    assert gemma.kv_bytes(100_000) == (10 * 100_000 + 52 * 1024) * 2 * 16 * 128 * 2  # 52 of 62 layers keep a window of 1024
+    assert gemma.kv_bytes(100) == 62 * 100 * 2 * 16 * 128 * 2

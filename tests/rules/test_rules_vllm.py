@@ -61,10 +61,14 @@ def test_the_decoding_half_of_a_pair_computes_no_prompts(found: Audit, role: str
     assert len(found({'pod.yaml': text}, 'vllm-batched-tokens-low', 'vllm-prefix-caching-off', 'vllm-chunked-prefill-off')) == count
 
 
-def test_a_flag_between_two_recorded_releases_may_be_unknown(run: Run) -> None:
-    result = run({'pod.yaml': pod('vllm/vllm-openai:v0.6.2', '', '[--model=/m/x, --disable-fastapi-docs]')})
+@pytest.mark.parametrize(
+    ('tag', 'severity', 'words'),
+    [('v0.6.1', 'error', ' is unknown to '), ('v0.6.2.dev20', 'advice', ' may be unknown to ')],
+)
+def test_a_flag_of_a_later_release_is_certain_unless_the_release_was_never_published(run: Run, tag: str, severity: str, words: str) -> None:
+    result = run({'pod.yaml': pod(f'vllm/vllm-openai:{tag}', '', '[--model=/m/x, --disable-fastapi-docs]')})
     (finding,) = [item for item in result.findings if item.rule.id == 'vllm-flag-too-new']
-    assert (finding.severity, ' may be unknown to ' in finding.message) == ('advice', True)
+    assert (finding.severity, words in finding.message) == (severity, True)
 
 
 @pytest.mark.parametrize(

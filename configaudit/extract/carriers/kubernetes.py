@@ -5,7 +5,7 @@ from functools import partial as partial_function
 from itertools import zip_longest
 from typing import Any
 
-from configaudit.extract.carriers.kserve import RUNTIME, with_containers, with_runtime_image
+from configaudit.extract.carriers.kserve import RUNTIME, settled_runtime, used_runtime, with_containers, with_runtime
 from configaudit.extract.carriers.objects import OBJECTS
 from configaudit.extract.carriers.pods import Owner, read_pod
 from configaudit.extract.carriers.resources import Amend, Part, parts_of
@@ -49,8 +49,16 @@ def read_object(document: Document, root: Map, partial: str) -> Reading:
     reading = handler(owner, root) if handler else nothing()
     amend: Amend | None = None
     if kind == 'InferenceService' and (whole := with_containers(root)) is not None:
-        amend = partial_function(with_runtime_image, root=whole)
+        amend = partial_function(with_runtime, root=whole)
         root, owner = whole, owner._replace(partial=owner.partial or RUNTIME)
+        used = used_runtime(owner, root)
+        reading.data.extend([used] if used is not None else [])
+    elif kind in ('ServingRuntime', 'ClusterServingRuntime'):
+        amend = settled_runtime
+    elif kind == 'LLMInferenceService':
+        from configaudit.extract.carriers.kserve_llm import with_preset
+
+        amend = partial_function(with_preset, document, root)
     removed = removed_api(owner, root)
     if removed is not None:
         reading.components.append(removed)

@@ -9,8 +9,10 @@ from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Data, Nested, Reading, nothing
 from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import Word, is_open, word_of
-from configaudit.knowledge.objects import AUTOSCALER, BUDGET, SECRET, SERVICE
+from configaudit.knowledge.metric_kinds import PREFIXES
+from configaudit.knowledge.objects import AUTOSCALER, BUDGET, MONITOR, SECRET, SERVICE
 from configaudit.model import Component, Kind, Setting, Slot
+from configaudit.parse.formats import is_dashboard
 from configaudit.parse.tree import Map, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
 
@@ -38,7 +40,7 @@ def _data(owner: Owner, root: Map) -> Reading:
             if owner.kind == 'Secret' and field == 'data':
                 word = _decoded(word)
             values[key] = word
-            if '.' in key and '\n' in word.value:
+            if '.' in key and ('\n' in word.value or is_dashboard(word.value.encode())):
                 reading.nested.append(Nested(key, word))
     partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
     reading.data.append(Data(owner.kind, owner.namespace, owner.name, values, partial))
@@ -129,6 +131,25 @@ def _scaled_object(owner: Owner, root: Map) -> Reading:
     return Reading([scaler], [], [], [])
 
 
+def _monitor(owner: Owner, root: Map) -> Reading:
+    monitor = component_of(owner, root, MONITOR)
+    monitor.settings['object_kind'] = Setting('object_kind', owner.kind, monitor.place)
+    endpoints = tuple(
+        {'port': text(endpoint, 'port'), 'target': text(endpoint, 'targetPort') or text(endpoint, 'portNumber'), 'place': place_of(owner.document, endpoint)}
+        for endpoint in maps(root, 'spec', 'endpoints' if owner.kind == 'ServiceMonitor' else 'podMetricsEndpoints')
+    )
+    monitor.settings['endpoints'] = Setting('endpoints', endpoints, monitor.place)
+    return Reading([monitor], [], [], [])
+
+
+def _kubelet(owner: Owner, root: Map) -> Reading:
+    from configaudit.knowledge.node_kinds import KUBELET
+
+    component = component_of(owner, root, KUBELET)
+    component.place = key_place(owner.document, root, 'kind')
+    return Reading([component], [], [], [])
+
+
 def _budget(owner: Owner, root: Map) -> Reading:
     return Reading([component_of(owner, root, BUDGET)], [], [], [])
 
@@ -137,6 +158,24 @@ def _database_cluster(owner: Owner, root: Map) -> Reading:
     from configaudit.extract.services.database import read_cluster
 
     return read_cluster(owner, root)
+
+
+def _ray_service(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.ray import read_ray_service
+
+    return read_ray_service(owner, root)
+
+
+def _runtime(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.kserve import runtime
+
+    return runtime(owner, root)
+
+
+def _llm_configuration(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.kserve_llm import configuration
+
+    return configuration(owner, root)
 
 
 def _service_kind(module: str, reader: str) -> Callable[[Owner, Map], Reading]:
@@ -151,17 +190,38 @@ def _service_kind(module: str, reader: str) -> Callable[[Owner, Map], Reading]:
     return read
 
 
+def _with_metrics(read: Callable[[Owner, Map], Reading]) -> Callable[[Owner, Map], Reading]:
+    """The reader of an autoscaler, and the metrics it names when these may be an engine's."""
+
+    def read_both(owner: Owner, root: Map) -> Reading:
+        reading = read(owner, root)
+        if any(prefix in owner.document.parsed for prefix in PREFIXES):
+            reading.add(_service_kind('metrics', 'read_autoscaler')(owner, root))
+        return reading
+
+    return read_both
+
+
 OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'ConfigMap': _data,
     'Secret': _data,
     'Service': _service,
-    'HorizontalPodAutoscaler': _autoscaler,
-    'ScaledObject': _scaled_object,
+    'HorizontalPodAutoscaler': _with_metrics(_autoscaler),
+    'ScaledObject': _with_metrics(_scaled_object),
+    **dict.fromkeys(('ScaledJob', 'PodAutoscaler', 'AutoscalingPolicy'), _service_kind('metrics', 'read_autoscaler')),
+    **dict.fromkeys(('PrometheusRule', 'VMRule', 'PersesDashboard', 'EndpointPickerConfig'), _service_kind('metrics', 'read_rules')),
+    'GrafanaDashboard': _service_kind('metrics_grafana', 'read_resource'),
     'PodDisruptionBudget': _budget,
+    'ServiceMonitor': _monitor,
+    'PodMonitor': _monitor,
+    'KubeletConfiguration': _kubelet,
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,
     'InferenceService': _service_kind('batching', 'read_inference_service'),
-    'RayService': _service_kind('batching', 'read_ray_service'),
+    'ServingRuntime': _runtime,
+    'ClusterServingRuntime': _runtime,
+    'LLMInferenceServiceConfig': _llm_configuration,
+    'RayService': _ray_service,
     'Ingress': _service_kind('ingress', 'read_ingress'),
     'DestinationRule': _service_kind('mesh', 'read_destination_rule'),
     'EnvoyFilter': _service_kind('mesh', 'read_envoy_filter'),

@@ -84,6 +84,10 @@ def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, own
         place = key_place(document, mapping(template, 'metadata') or labels, 'labels')
         pod.settings['labels'] = Setting('labels', plain(labels), place)
     pod.settings['object_kind'] = Setting('object_kind', owner.kind, pod.place)
+    scrape = get(template, 'metadata', 'annotations', 'prometheus.io/scrape')
+    if isinstance(scrape, Scalar) and scrape.value == 'true':
+        port = text(template, 'metadata', 'annotations', 'prometheus.io/port')
+        pod.settings['scraped_port'] = Setting('scraped_port', port, place_of(document, scrape))
     version = get(template, 'metadata', 'annotations', VERSION_ANNOTATION)
     if isinstance(version, Scalar):
         pod.settings['engine_version'] = Setting('engine_version', version.value, place_of(document, version))

@@ -39,6 +39,7 @@ READERS: dict[tuple[str, str], tuple[str, str]] = {
     ('ome.io', 'InferenceService'): ('runners', 'ome'),
     ('inference.llmaz.io', 'BackendRuntime'): ('runners', 'llmaz'),
     ('apps.nvidia.com', 'NIMService'): ('runners', 'nim'),
+    ('apps.nvidia.com', 'NIMPipeline'): ('runners', 'nim'),
     ('kubeai.org', 'Model'): ('model_resources', 'kubeai'),
     ('kaito.sh', 'Workspace'): ('model_resources', 'kaito'),
     ('kaito.sh', 'InferenceSet'): ('model_resources', 'kaito'),

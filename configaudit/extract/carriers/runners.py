@@ -94,14 +94,22 @@ def llmaz(owner: Owner, root: Map) -> Iterator[Part]:
 
 
 def nim(owner: Owner, root: Map) -> Iterator[Part]:
-    """A NIMService: its image is a repository and a tag, its probes stand one level deeper."""
+    """A NIMService, or the services of a NIMPipeline."""
     spec = mapping(root, 'spec')
-    if spec is None:
-        return
+    for service in maps(spec, 'services'):
+        own = mapping(service, 'spec')
+        if own is not None:
+            yield _nim(owner._replace(part=text(service, 'name') or '-'), service, own)
+    if spec is not None and 'services' not in spec:
+        yield _nim(owner, mapping(root, 'metadata') or spec, spec)
+
+
+def _nim(owner: Owner, named: Map, spec: Map) -> Part:
+    """Its image is a repository and a tag, its probes stand one level deeper."""
     probes = [renamed(own, **{probe: 'probe'}) for probe in _PROBES if (own := mapping(spec, probe)) is not None]
     own = renamed(spec, command='command', args='args', env='env', resources='resources')
-    container = gathered(spec, renamed(mapping(root, 'metadata') or spec, name='name'), own, *probes)
+    container = gathered(spec, renamed(named, name='name'), own, *probes)
     parts = (word_of(owner.document, get(spec, 'image', key)) for key in ('repository', 'tag'))
     pod = renamed(spec, nodeSelector='nodeSelector', affinity='affinity')
     image = joined(*parts)
-    yield Part(owner, changed(pod, containers=listed(spec, container)), partial(with_image, image=image, unnamed='the service names no image'))
+    return Part(owner, changed(pod, containers=listed(spec, container)), partial(with_image, image=image, unnamed='the service names no image'))

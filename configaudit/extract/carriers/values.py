@@ -12,6 +12,7 @@ from configaudit.extract.carriers.values_llmd import is_modelservice, read_model
 from configaudit.extract.carriers.values_pod import Part, image_of, is_off, read_part, words_of
 from configaudit.extract.carriers.values_secrets import read_secrets
 from configaudit.extract.carriers.values_stack import is_stack, read_stack
+from configaudit.extract.charts import lookup
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.words import Word, word_of
@@ -29,23 +30,29 @@ _ARGUMENTS = (
     'args', 'extraArgs', 'extra_args', 'additionalArgs', 'extraArguments', 'additionalArguments', 'arguments', 'serverArgs', 'engineArgs',
     'vllmArgs', 'sglangArgs', 'containerArgs', 'extraCmdArgs', 'cmdArgs', 'extraFlags', 'modelArgs',
 )  # fmt: skip
+_BESIDE = ('model', 'vllm', 'sglang', 'server', 'engine')
+"""Mappings beside the one image of a chart that hold the arguments of what it runs."""
 _COMMANDS = ('command', 'cmd', 'customCommand')
 _GATEWAYS = regex(r'(?:^|/)(?:litellm[\w-]*|lmstack-router|vllm-router|sgl-router|open-webui)(?=[:@]|$)')
 _ENGINE_KEYS = {'vllm': ('vllm', 'serve'), 'sglang': ('python3', '-m', 'sglang.launch_server')}
 """A mapping of flags below one of these keys goes to that server."""
+_OTHERS = ('apiVersion', 'jobs', 'suite', 'tests')
+"""Keys of manifests, workflows and helm-unittest suites."""
 _DEPTH = 7
 _NAMED = 'chart values'
 
 
 def is_values(document: Document, root: Map) -> bool:
     """Whether a document holds chart values with an inference server among them."""
-    if _CHEAP.search(document.parsed) is None or 'apiVersion' in root or 'jobs' in root:
+    if _CHEAP.search(document.parsed) is None or any(key in root for key in _OTHERS):
         return False
     return is_stack(root) or is_modelservice(root) or any(True for _ in _parts(document, root, (), _DEPTH))
 
 
 def read_tree(document: Document, root: Map, partial: str) -> Reading:
     """The containers that values describe, objects among the values, credentials of a known shape."""
+    if document.template is not None and document.values is None:
+        document.values = lookup([(document, root)])  # charts render strings among their values with the values themselves
     reading = nothing()
     known = 'servingEngineSpec' if is_stack(root) else ''
     if known:
@@ -94,6 +101,9 @@ def _part(document: Document, node: Map, path: tuple[str, ...]) -> Part | None:
     beside = 'repository' in node and isinstance(node.get('tag'), Scalar)
     image = image_of(document, inner, node.get('tag')) if isinstance(inner, Scalar | Map) else image_of(document, node) if beside else None
     command, arguments = _list(document, node, _COMMANDS), _list(document, node, _ARGUMENTS)
+    for child in (mapping(node, key) for key in _BESIDE if not path):
+        if child is not None and not is_off(child):
+            arguments = arguments or _list(document, child, _ARGUMENTS)
     if isinstance(inner, Map):
         command, arguments = command or _list(document, inner, _COMMANDS), arguments or _list(document, inner, _ARGUMENTS)
     name = '.'.join(path) or document.path.rpartition('/')[2]

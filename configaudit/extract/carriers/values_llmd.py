@@ -14,6 +14,7 @@ from configaudit.extract.words import Word, word_of
 from configaudit.model import Component, Setting
 from configaudit.parse.tree import Map, Scalar, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document
+from configaudit.units import HOLE
 
 _ROLES = ('decode', 'prefill')
 _LOCKED = 'the chart writes it'
@@ -63,7 +64,7 @@ def _started(document: Document, root: Map, spec: Map, item: Map | None, process
     if how == 'custom' or item is None:
         return process._replace(partial='' if process.entrypoint else process.partial)
     program = Word('vllm', place_of(document, node), False, locked=_LOCKED)
-    words = (*_model(document, root, how), *_parallel(document, spec), *(process.arguments or ()))
+    words = (*_model(document, root, how), *_port(document, root, spec), *_parallel(document, spec), *(process.arguments or ()))
     entry = (program, program._replace(value='serve')) if how == 'vllmServe' else None
     return process._replace(entrypoint=entry, arguments=words, partial='' if process.arguments else process.partial)
 
@@ -78,11 +79,21 @@ def _model(document: Document, root: Map, how: str) -> Iterator[Word]:
         model = {'hf': rest, 'pvc': '/model-cache/' + rest.partition('/')[2]}.get(protocol, '/'.join(rest.split('/')[-2:]))
         if how == 'imageDefault':
             yield Word('--model', uri.place, False, locked=_LOCKED)
-        yield uri._replace(value=model, pure=False, locked=_LOCKED)
+        yield uri._replace(value=model.strip('"'), pure=False, locked=_LOCKED)
     name = word_of(document, artifacts.get('name'))
     if name is not None and name.value:
         yield Word('--served-model-name', key_place(document, artifacts, 'name'), False, locked=_LOCKED)
         yield name
+
+
+def _port(document: Document, root: Map, spec: Map) -> Iterator[Word]:
+    """The service's port, or behind the routing proxy of a decode pod the port that it passes on to."""
+    proxy = mapping(root, 'routing', 'proxy')
+    direct = spec is root.get('prefill') or plain(get(proxy, 'enabled')) is False
+    found = word_of(document, get(root, 'routing', 'servicePort') if direct else get(proxy, 'targetPort'))
+    place = key_place(document, root, 'routing')
+    yield Word('--port', place, False, locked=_LOCKED)
+    yield found or Word(HOLE, place, False, "it is among the chart's own values")
 
 
 def _parallel(document: Document, spec: Map) -> Iterator[Word]:

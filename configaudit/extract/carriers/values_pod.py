@@ -127,7 +127,7 @@ def image_of(document: Document, node: Any, tag: Any = None) -> Word | None:
     if isinstance(node, Scalar):
         whole = word_of(document, node)
         return _tagged(document, whole, tag) if whole is not None and whole.value else None
-    repository = next((found for key in ('repository', 'name') if (found := word_of(document, node.get(key))) and found.value), None)
+    repository = next((found for key in ('repository', 'name', 'image') if (found := word_of(document, node.get(key))) and found.value), None)
     if repository is None:
         return None
     registry = text(node, 'registry') or text(node, 'hub')

@@ -4,9 +4,9 @@ from configaudit.context import Context
 from configaudit.extract.arguments import Arguments, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
-from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, program_words
+from configaudit.extract.engines.launch import Launch, anchor, image_of, launch_of, program_words
 from configaudit.extract.engines.options import read_options, word_setting
-from configaudit.extract.engines.servers import fill, image_runs, model_setting, port_setting, shaped
+from configaudit.extract.engines.servers import fill, hidden_words, image_runs, model_setting, port_setting, shaped
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.extract.words import Word
@@ -58,7 +58,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     if launch is None:
         return None
     arguments = parse_arguments(launch.arguments, shaped(_NAMES, _SWITCHES))
-    unseen = invocation.unseen or invocation.unseen_variables or arguments.unknown_tail or joined_reason(launch.arguments)
+    unseen = hidden_words(invocation, launch, arguments, variables=True)
     settings = engine_settings(invocation, launch, arguments, context)
     for variable, name in _VARIABLES.items():
         word = invocation.environment.get(variable)

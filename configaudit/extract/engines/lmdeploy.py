@@ -4,9 +4,9 @@ from configaudit.context import Context
 from configaudit.extract.arguments import parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
-from configaudit.extract.engines.launch import Launch, joined_reason, launch_of, program_words
+from configaudit.extract.engines.launch import Launch, launch_of, program_words
 from configaudit.extract.engines.options import read_options
-from configaudit.extract.engines.servers import fill, model_setting, port_setting, shaped
+from configaudit.extract.engines.servers import fill, hidden_words, model_setting, port_setting, shaped
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.knowledge.engine_kinds import LMDEPLOY
@@ -33,7 +33,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     if launch is None:
         return None
     arguments = parse_arguments(launch.arguments, shaped({}, _SWITCHES))
-    unseen = invocation.unseen or arguments.unknown_tail or joined_reason(launch.arguments)
+    unseen = hidden_words(invocation, launch, arguments)
     settings = engine_settings(invocation, launch, arguments, context)
     read_options(LMDEPLOY, arguments, launch, settings, {})
     settings['model'] = model_setting(next(iter(arguments.positional), None), launch, unseen)

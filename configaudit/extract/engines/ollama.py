@@ -1,5 +1,6 @@
 """Ollama: `ollama serve`, or its image's own entry point; everything is set by variables."""
 
+from os.path import basename
 from typing import Any
 
 from configaudit.context import Context
@@ -8,7 +9,7 @@ from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
 from configaudit.extract.engines.launch import Launch, anchor, image_of, launch_of, program_words
 from configaudit.extract.engines.options import unseen_setting, word_setting
-from configaudit.extract.engines.servers import image_runs
+from configaudit.extract.engines.servers import hidden_words, image_runs
 from configaudit.extract.engines.version import Release, engine_release
 from configaudit.extract.environment import Stores
 from configaudit.extract.words import Word
@@ -44,7 +45,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         return None
     found = engine_release(invocation, 'ollama', context)
     settings = engine_settings(invocation, launch, Arguments((), (), ''), context)
-    unseen = invocation.unseen or invocation.unseen_variables
+    unseen = hidden_words(invocation, launch, Arguments((), (), ''), variables=True)
     for name, spec in OLLAMA.settings.items():
         word = invocation.environment.get(spec.path[0]) if spec.path else None
         if word is not None and (setting := _given(name, word)) is not None:
@@ -53,10 +54,15 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         if name not in settings:
             settings[name] = unseen_setting(name, unseen, launch) if unseen else _default(name, default, launch)
     _listen(invocation, launch, settings, unseen)
-    official = launch.command == 'entrypoint'
-    settings['own_image'] = Setting('own_image', official, launch.program)
+    settings['alone'] = Setting('alone', _is_alone(invocation, launch), launch.program)
     settings['world_size'] = Setting('world_size', None, launch.program, 'default', 'it takes the GPUs that a model needs')
     return engine_component(OLLAMA, invocation, launch, settings, unseen, found)
+
+
+def _is_alone(invocation: Invocation, launch: Launch) -> bool:
+    """Whether nothing but Ollama reads the variables: it is what the process starts, not a line of a script."""
+    entry = invocation.process.entrypoint
+    return launch.command == 'entrypoint' or entry is None or (bool(entry) and basename(entry[0].value) == 'ollama')
 
 
 def _given(name: str, word: Word) -> Setting | None:

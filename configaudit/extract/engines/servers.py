@@ -3,9 +3,9 @@
 import os.path
 from collections.abc import Callable, Mapping
 
-from configaudit.extract.arguments import Shape
+from configaudit.extract.arguments import Arguments, Shape
 from configaudit.extract.commands import Invocation
-from configaudit.extract.engines.launch import Launch, image_of
+from configaudit.extract.engines.launch import Launch, image_of, joined_reason
 from configaudit.extract.engines.options import slot_for, unseen_setting, word_setting
 from configaudit.extract.words import Word
 from configaudit.model import Kind, Setting
@@ -39,6 +39,14 @@ def image_runs(invocation: Invocation, engine: str) -> bool:
     """Whether the image's own entry point runs, and the image is this engine's."""
     image = image_of(invocation)
     return not invocation.argv and image is not None and image.engine == engine
+
+
+def hidden_words(invocation: Invocation, launch: Launch, arguments: Arguments, *, variables: bool = False) -> str:
+    """Why arguments may exist that are not shown, and `variables` where these set the same, or ''."""
+    process = invocation.process
+    if process.form == 'dockerfile' and not process.shell:
+        return 'more is given when the image is run'
+    return invocation.unseen or (invocation.unseen_variables if variables else '') or arguments.unknown_tail or joined_reason(launch.arguments)
 
 
 def port_setting(word: Word | None, default: int, launch: Launch, unseen: str, source: str) -> Setting:

@@ -7,6 +7,7 @@ from configaudit.extract.engines.component import engine_component, engine_setti
 from configaudit.extract.engines.config_file import Reader, with_config_file
 from configaudit.extract.engines.dynamo import NO_PORT, without_own, worker
 from configaudit.extract.engines.launch import Launch, joined_reason, launch_of, program_words, python_module
+from configaudit.extract.engines.model_files import model_config
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
@@ -23,6 +24,8 @@ def find(invocation: Invocation) -> Launch | None:
     if len(words) > 1 and words[1].value == 'serve':
         return launch_of(words[0].place, words[2:], 'serve')
     argv = invocation.argv
+    if argv and argv[0].value == 'sglang.Engine':
+        return launch_of(argv[0].place, argv[1:], 'library')
     module = python_module(argv, 'sglang.')
     if module is None or not module[0].startswith('sglang.launch_server'):
         return worker(invocation, 'sglang')
@@ -42,6 +45,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     model = arguments.last('--model-path')
     word = model.value if model is not None else next(iter(arguments.positional), None) if launch.command == 'serve' else None
     settings['model'] = word_setting('model', 'text', word) if word is not None else Setting('model', None, launch.program, 'default')
+    settings['model_config'] = model_config(settings['model'], invocation, stores)
     _settle(invocation, launch, settings, release.version, unseen)
     port = arguments.last('--port')
     if port is not None and port.value is not None:

@@ -8,9 +8,9 @@ from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings, product_of
 from configaudit.extract.engines.config_file import yaml_file
 from configaudit.extract.engines.dynamo import NO_PORT, worker
-from configaudit.extract.engines.launch import Launch, joined_reason, launch_of
+from configaudit.extract.engines.launch import Launch, launch_of
 from configaudit.extract.engines.options import read_options, word_setting
-from configaudit.extract.engines.servers import fill, model_setting, port_setting, program_in, shaped
+from configaudit.extract.engines.servers import fill, hidden_words, model_setting, port_setting, program_in, shaped
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.extract.words import Word, word_of
@@ -59,8 +59,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     arguments = parse_arguments(launch.arguments, shaped(_NAMES, _SWITCHES))
     settings = engine_settings(invocation, launch, arguments, context)
     read_options(TRTLLM, arguments, launch, settings, {})
-    unseen = invocation.unseen or arguments.unknown_tail or joined_reason(launch.arguments)
-    unseen = unseen or _from_file(invocation, stores, arguments, settings)
+    unseen = hidden_words(invocation, launch, arguments) or _from_file(invocation, stores, arguments, settings)
     settings['model'] = model_setting(_model(launch, arguments), launch, unseen)
     fill(TRTLLM, settings, _DEFAULTS, invocation, launch, unseen, TRTLLM_SOURCE)
     if invocation.argv and basename(invocation.argv[0].value) in ('mpirun', 'mpiexec', 'srun'):

@@ -6,7 +6,7 @@ from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
 from configaudit.extract.engines.launch import Launch, anchor, launch_of, program_words
 from configaudit.extract.engines.options import read_options, word_setting
-from configaudit.extract.engines.servers import image_runs
+from configaudit.extract.engines.servers import hidden_words, image_runs
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.knowledge.engine_kinds import TF_SERVING
@@ -35,7 +35,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     settings = engine_settings(invocation, launch, arguments, context)
     read_options(TF_SERVING, arguments, launch, settings, {})
     settings['world_size'] = Setting('world_size', 1, launch.program, 'default')
-    unseen = invocation.unseen or arguments.unknown_tail
+    unseen = hidden_words(invocation, launch, arguments)
     port = arguments.last('--rest-api-port')
     if port is not None and port.value is not None:
         settings['port'] = word_setting('port', 'count', port.value)

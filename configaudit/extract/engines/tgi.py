@@ -1,7 +1,7 @@
 """Text Generation Inference: the launcher, or its image's own entry point; every flag may be a variable instead."""
 
 from configaudit.context import Context
-from configaudit.extract.arguments import Shape, parse_arguments
+from configaudit.extract.arguments import Arguments, Shape, parse_arguments
 from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
 from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, program_words
@@ -49,7 +49,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     elif unseen:
         settings['world_size'] = unseen_setting('world_size', unseen, launch)
     else:
-        settings['world_size'] = Setting('world_size', None, launch.program, 'default', 'all visible GPUs are used', source=TGI_SOURCE)
+        settings['world_size'] = _shards(invocation, arguments, launch)
     port = arguments.last('--port') or arguments.last('-p')
     word = port.value if port is not None else invocation.environment.get('PORT')
     if word is not None:
@@ -58,6 +58,20 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         port_default = 80 if launch.command == 'entrypoint' else 3000
         settings['port'] = Setting('port', port_default, launch.program, 'default', unseen, source=TGI_SOURCE)
     return engine_component(TGI, invocation, launch, settings, unseen, engine_release(invocation, 'tgi', context, stores))
+
+
+def _shards(invocation: Invocation, arguments: Arguments, launch: Launch) -> Setting:
+    """Shards that nobody counts: one where sharding is switched off, else one on every GPU that the container is given."""
+    option = arguments.last('--sharded')
+    word = option.value if option is not None else invocation.environment.get('SHARDED')
+    if word is not None and word.value == 'false':
+        return Setting('world_size', 1, launch.program, 'default', source=TGI_SOURCE)
+    chosen = any(name in invocation.environment for name in ('CUDA_VISIBLE_DEVICES', 'NVIDIA_VISIBLE_DEVICES'))
+    carrier = invocation.process.component.settings
+    limit, resource = carrier.get('gpu_limit'), carrier.get('gpu_resource')
+    if chosen or limit is None or not limit.is_known or resource is None or resource.known_value not in ('nvidia.com/gpu', 'amd.com/gpu'):
+        return Setting('world_size', None, launch.program, 'default', 'all visible GPUs are used', source=TGI_SOURCE)
+    return Setting('world_size', limit.known_value, launch.program, 'default', source=TGI_SOURCE)
 
 
 def _from_environment(invocation: Invocation, settings: dict[str, Setting]) -> None:

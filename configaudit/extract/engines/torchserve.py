@@ -6,7 +6,7 @@ from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
 from configaudit.extract.engines.launch import Launch, anchor, launch_of, program_words
 from configaudit.extract.engines.options import read_options
-from configaudit.extract.engines.servers import image_runs
+from configaudit.extract.engines.servers import hidden_words, image_runs
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.knowledge.engine_kinds import TORCHSERVE
@@ -37,5 +37,5 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     read_options(TORCHSERVE, arguments, launch, settings, {})
     settings['world_size'] = Setting('world_size', None, launch.program, 'default', 'workers are spread over all GPUs')
     settings['port'] = Setting('port', None, launch.program, 'inherited', 'its configuration file says which port')
-    unseen = invocation.unseen or arguments.unknown_tail
+    unseen = hidden_words(invocation, launch, arguments)
     return engine_component(TORCHSERVE, invocation, launch, settings, unseen, engine_release(invocation, 'torchserve', context))

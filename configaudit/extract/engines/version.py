@@ -14,6 +14,8 @@ from configaudit.knowledge.versions import Version, parse
 from configaudit.patterns import regex
 
 _HISTORIES = ('vllm', 'sglang')
+_BESIDE = ('requirements.txt', 'pyproject.toml', '../requirements.txt', '../pyproject.toml')
+"""Where the packages of a program are pinned."""
 _REQUIREMENTS = regex(r'[^\s"\',;&|]*requirements[\w.-]*\.txt')
 
 
@@ -80,7 +82,8 @@ def _pinned(invocation: Invocation, engine: str, stores: Stores | None) -> tuple
     found = _only(re.compile(rf'^\s*(?:ARG|ENV)\s+{name}[ =]["\']?v?(\d+\.\d+[\w.]*)', re.MULTILINE), [around] if document.format == 'dockerfile' else [])
     if found:
         return found, f'build argument {name}={found}'
-    listed = [(path, text) for path in _REQUIREMENTS.findall('\n'.join(texts)) if (text := _text(path, document.path, stores))]
+    named = _BESIDE if document.format == 'python' else _REQUIREMENTS.findall('\n'.join(texts))
+    listed = [(path, text) for path in named if (text := _text(path, document.path, stores))]
     found = _only(pattern, [text for _, text in listed])
     return (found, f'pip pin {engine}=={found} in {listed[0][0]}') if found else ('', '')
 
@@ -95,5 +98,7 @@ def _text(path: str, document: str, stores: Stores | None) -> str:
     """A requirements file that is named, seen from the folder of the file that names it; '' when it is not in the run."""
     if stores is None:
         return ''
-    word = stores.files.at(join(dirname(document), path)) or stores.files.ending_with(path.lstrip('./'))
+    word = stores.files.at(join(dirname(document), path))
+    if word is None and path not in _BESIDE:
+        word = stores.files.ending_with(path.lstrip('./'))
     return word.value if word is not None else ''

@@ -10,6 +10,7 @@ from configaudit.extract.engines.component import engine_component, engine_setti
 from configaudit.extract.engines.config_file import Reader, with_config_file
 from configaudit.extract.engines.dynamo import NO_PORT, without_own, worker
 from configaudit.extract.engines.launch import Launch, anchor, image_of, joined_reason, launch_of, python_module
+from configaudit.extract.engines.model_files import model_config
 from configaudit.extract.engines.options import default_setting, read_options, shapes, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
@@ -37,6 +38,11 @@ NO_KEY = release('0.27.0')
 _MODULES = ('vllm.entrypoints.openai.api_server', 'vllm.entrypoints.api_server', 'vllm.entrypoints.openai.rpc', 'vllm.scripts', 'vllm.entrypoints.cli')
 
 
+_CLASSES = {'vllm.LLM': 'library', 'vllm.EngineArgs': 'none', 'vllm.AsyncEngineArgs': 'none', 'vllm.LLMConfig': 'server'}
+"""Classes by which a program makes an engine, and whose defaults it then has; Ray asks for those of the server
+(ray/llm/_internal/serve/engines/vllm: usage_context=UsageContext.OPENAI_API_SERVER)."""
+
+
 def find(invocation: Invocation) -> Launch | None:
     """How this command line starts vLLM, or None."""
     argv = invocation.argv
@@ -44,6 +50,8 @@ def find(invocation: Invocation) -> Launch | None:
         return _own_entry_point(invocation)
     if os.path.basename(argv[0].value) == 'vllm':
         return _command(invocation, 1)
+    if argv[0].value in _CLASSES:
+        return launch_of(argv[0].place, argv[1:], 'library' if _CLASSES[argv[0].value] == 'server' or 'Async' in argv[0].value else 'offline')
     module = python_module(argv, 'vllm.')
     if module is None or not module[0].startswith(_MODULES):
         return worker(invocation, 'vllm')
@@ -97,6 +105,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     settings['cpu'] = Setting('cpu', runs_on_cpu(invocation), launch.program)
     read_options(VLLM, arguments, launch, settings, {'--kv-cache-memory': 'kv_cache_memory_bytes'})
     settings['model'] = _model(launch, arguments, model)
+    settings['model_config'] = model_config(settings['model'], invocation, stores)
     if 'nnodes' in settings:
         settings['nodes'] = settings['nnodes']._replace(name='nodes')
     _settle(invocation, launch, settings, release.version, unseen)
@@ -212,6 +221,7 @@ def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.S
     use_v1 = invocation.environment.get('VLLM_USE_V1')
     chunked = known('enable_chunked_prefill')
     return facts.SERVER._replace(
+        usage=_usage(invocation),
         v0_forced=use_v1 is not None and use_v1.value == '0',
         use_v1=use_v1 is not None and use_v1.value == '1',
         pipeline_parallel=int(str(known('pipeline_parallel_size') or 1)),
@@ -223,6 +233,12 @@ def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.S
         chunked_prefill=chunked if isinstance(chunked, bool) else None,
         throughput_mode=known('performance_mode') == 'throughput',
     )
+
+
+def _usage(invocation: Invocation) -> str:
+    """Whose defaults count: the server's, the LLM class's, or those of no usage context."""
+    found = _CLASSES.get(invocation.argv[0].value if invocation.argv else '', 'server')
+    return 'server' if found == 'none' and b'OPENAI_API_SERVER' in invocation.process.component.place.document.parsed else found
 
 
 def runs_on_cpu(invocation: Invocation) -> bool:

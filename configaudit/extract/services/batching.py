@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 from configaudit import units
 from configaudit.extract.carriers.pods import Owner
-from configaudit.extract.process import Nested, Reading, nothing
+from configaudit.extract.process import Reading, nothing
 from configaudit.extract.words import word_of
 from configaudit.knowledge.batching_kinds import BATCHER, DEFAULTS, SCALE_MS
 from configaudit.model import Component, Setting, Slot
 from configaudit.parse import pbtxt
 from configaudit.parse.dotenv import read_properties
-from configaudit.parse.tree import Map, get, key_place, mapping, maps, text
+from configaudit.parse.tree import Map, key_place, mapping, maps, text
 from configaudit.parse.yaml import SyntaxProblem, parse
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
@@ -51,15 +51,6 @@ def read_inference_service(owner: Owner, root: Map) -> Reading:
         component = _component('kserve', f'{owner.name}.{part}', f'{owner.identity}/{part}/batcher', place, settings, owner.partial)
         component.scope = owner.namespace
         reading.components.append(component)
-    return reading
-
-
-def read_ray_service(owner: Owner, root: Map) -> Reading:
-    """The Serve configuration that a RayService holds as text."""
-    reading = nothing()
-    word = word_of(owner.document, get(root, 'spec', 'serveConfigV2'))
-    if word is not None and word.known:
-        reading.nested.append(Nested('serve_config.yaml', word))
     return reading
 
 

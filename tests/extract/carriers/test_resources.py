@@ -216,5 +216,12 @@ def test_an_image_of_a_nim_is_a_repository_and_a_tag(run: Run) -> None:
     assert [(item.rule.id, locate(item.place).line) for item in result.findings] == [('image-floating-tag', 5)]
 
 
+def test_a_pipeline_of_nims_holds_several(run: Run) -> None:
+    text = 'apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMPipeline\nmetadata: {name: p}\nspec:\n  services:\n'
+    text += ''.join(f'  - {{name: {name}, enabled: true, spec: {{image: {{repository: nvcr.io/nim/{name}, tag: "1.0.0"}}}}}}\n' for name in ('a', 'b'))
+    images = [item['image'].value for item in run({'a.yaml': text}).components if item.kind.name == 'container']
+    assert images == ['nvcr.io/nim/a:1.0.0', 'nvcr.io/nim/b:1.0.0']
+
+
 def test_every_kind_passes_the_gate() -> None:
     assert {kind.encode() for _, kind in READERS} <= READ_KINDS - GATED_KINDS

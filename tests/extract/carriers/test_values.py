@@ -85,6 +85,12 @@ def test_an_image_with_arguments_is_a_container_whatever_the_chart(run: Run) -> 
     assert [item.rule.id for item in result.findings] == ['vllm-batch-too-wide']
 
 
+def test_arguments_of_the_one_image_stand_beside_it(run: Run) -> None:
+    text = 'image: {image: registry.redhat.io/rhaiis/vllm-cuda-rhel9, tag: 3.2.1}\nmodel:\n  args: [--gpu-memory-utilization=0.97]\n'
+    (engine,) = engines(run({'values.yaml': text}))
+    assert engine['gpu_memory_utilization'].value == 0.97
+
+
 @pytest.mark.parametrize(
     'text',
     [
@@ -152,9 +158,16 @@ def test_the_pods_of_an_llm_d_modelservice(run: Run) -> None:
     (engine,) = engines(run({'ms.yaml': MODELSERVICE}))
     assert engine['model'].value == 'Qwen/Qwen3-32B'
     assert engine['tensor_parallel_size'].value == 2
+    assert not engine['port'].is_known
     (container,) = engine.peers('container')
     assert (container['gpu_limit'].value, container['gpu_resource'].value) == (2, 'nvidia.com/gpu')
     assert not engine.partial
+
+
+def test_a_value_that_names_another_value(run: Run) -> None:
+    text = MODELSERVICE.replace('hf://Qwen/Qwen3-32B', 'hf://{{ .Values.modelArtifacts.name }}') + 'routing: {servicePort: 8000, proxy: {targetPort: 8200}}\n'
+    (engine,) = engines(run({'ms.yaml': text}))
+    assert (engine['model'].value, engine['port'].value) == ('Qwen/Qwen3-32B', 8200)
 
 
 def test_flags_as_a_mapping_and_a_catalogue_of_models(run: Run) -> None:

@@ -61,3 +61,13 @@ def test_triton(engine: Read, command: str, args: str) -> None:
 def test_triton_image_starts_nothing_by_itself(engines: Engines) -> None:
     pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    - {name: c, image: "nvcr.io/nvidia/tritonserver:24.06-py3"}\n'
     assert engines({'pod.yaml': pod}) == []
+
+
+@pytest.mark.parametrize(('args', 'shards'), [('[--model-id=/m]', 4), ('[--model-id=/m, --sharded, "false"]', 1), ('[--model-id=/m, --num-shard, "2"]', 2)])
+def test_tgi_shards_over_the_gpus_of_its_container(engines: Engines, args: str, shards: int) -> None:
+    text = (
+        'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n'
+        f'    - name: c\n      image: {TGI}\n      args: {args}\n      resources: {{limits: {{nvidia.com/gpu: 4}}}}\n'
+    )
+    (found,) = engines({'pod.yaml': text})
+    assert found['world_size'].value == shards

@@ -177,3 +177,8 @@ def test_other_dynamo_workers(engine: Read) -> None:
 @pytest.mark.parametrize('command', ['[python3, -m, dynamo.frontend]', '[python3, -m, dynamo.mocker, --model-path, a/b]', '[python3, -m, sglang_router.launch_router]'])
 def test_what_of_dynamo_is_no_engine(engines: Engines, pod: Pod, command: str) -> None:
     assert engines({'p.yaml': pod('nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.7.0', command)}) == []
+
+
+def test_an_image_file_leaves_the_rest_to_who_runs_it(engines: Engines) -> None:
+    (found,) = engines({'Dockerfile': 'FROM debian:12\nENTRYPOINT ["/llama-server", "--model", "/m/x.gguf"]\n'})
+    assert (found['model'].value, found['metrics'].is_known) == ('/m/x.gguf', False)

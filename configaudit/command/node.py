@@ -1,0 +1,59 @@
+"""`configaudit node`: audit a host, the live one or a captured one."""
+
+from typing import Any
+
+import click
+
+from configaudit.audit import audit_node
+from configaudit.command.declare import options
+from configaudit.command.options import JUDGING, config_of
+from configaudit.command.streams import emit, is_colored, say, width
+from configaudit.command.verdict import Limits, status
+from configaudit.errors import UsageError
+from configaudit.fix_plan import plan, write
+from configaudit.host.archive import load, load_sysctl_dump, load_sysroot, save
+from configaudit.host.reader import read_host
+from configaudit.host.snapshot import Snapshot
+from configaudit.report import REPORTERS, Options, render
+
+_OWN = (
+    click.option('--save', default='', metavar='FILE', help='Also write what was read: a .tar.gz, or a folder when the name ends in `/`.'),
+    click.option('--snapshot', default='', metavar='FILE', help='Audit what --save wrote, instead of this host.'),
+    click.option('--sysroot', default='', metavar='DIR', help='Audit a captured tree, such as a sosreport, instead of this host.'),
+    click.option('--sysctl-dump', default='', metavar='FILE', help='Audit the output of `sysctl -a`, instead of this host.'),
+    click.option('--fix-plan', default='', metavar='DIR', help='Write the fixes there as files to review, with a script that applies and undoes them. The host is not changed.'),
+    click.option('-f', '--format', 'form', type=click.Choice(tuple(REPORTERS)), default='text', show_default=True, help='How the report looks.'),
+    click.option('--fail-on', type=click.Choice(['error', 'warning', 'advice', 'never']), default='warning', show_default=True, help='The least severity that makes the exit status 1.'),
+    click.option('--strict', is_flag=True, help='A rule for errors or warnings that could not be assessed counts like a finding.'),
+    click.option('--color', type=click.Choice(['auto', 'always', 'never']), default='auto', show_default=True),
+    click.option('-v', '--verbose', is_flag=True, help='Also what was not assessed, and why.'),
+)
+
+
+@click.command(short_help='Audit a host: live values and the files that set them.')
+@options(_OWN, JUDGING)
+def command(**given: Any) -> int:
+    """Audit this host: what /proc and /sys show, and the files that set it up (sysctl.d, units, udev rules, runtimes, kubelet).
+
+    Nothing is changed and nothing is started. What is read can be saved and audited elsewhere. Secrets and environments of
+    processes are never read into it.
+    """
+    snapshot = _snapshot(given)
+    if given['save']:
+        save(snapshot, given['save'])
+    config = config_of({**given, 'exclude': (), 'values': (), 'stdin_filename': '<stdin>', 'no_gate': False, 'jobs': 0})
+    result = audit_node(snapshot, config)
+    if given['fix_plan']:
+        written = write(plan(result.findings), given['fix_plan'])
+        say(f'{given["fix_plan"]}: {", ".join(written)}')
+    emit(render(given['form'], result, Options(color=is_colored(given['color']), width=width(), verbose=given['verbose'])))
+    return status(result, (), Limits(given['fail_on'], given['strict']))
+
+
+def _snapshot(given: dict[str, Any]) -> Snapshot:
+    """What is audited: this host unless an option names something else."""
+    readers = {'snapshot': load, 'sysroot': load_sysroot, 'sysctl_dump': load_sysctl_dump}
+    named = [name for name in readers if given[name]]
+    if len(named) > 1:
+        raise UsageError('--snapshot, --sysroot and --sysctl-dump exclude one another')
+    return readers[named[0]](given[named[0]]) if named else read_host()

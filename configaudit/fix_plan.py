@@ -1,0 +1,156 @@
+"""The fixes of a node as files to review: what would be installed, and one script that applies and undoes it."""
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from configaudit.errors import UsageError
+from configaudit.findings import Finding
+from configaudit.host.snapshot import Snapshot
+from configaudit.knowledge.node_fixes import Step, step_of
+from configaudit.model import REMOVE
+
+LIVE = 'live'
+
+
+class Planned(NamedTuple):
+    """A finding with the steps of its fix."""
+
+    finding: Finding
+    steps: tuple[Step, ...]
+
+
+def steps_of(finding: Finding) -> tuple[Step, ...]:
+    """The steps of a finding's fix on a live host; none where it changes a file or has no fix."""
+    changes = finding.fix.changes if finding.fix is not None else ()
+    live = [(change.slot, change.value) for change in changes if change.slot is not None and change.slot.format == LIVE and change.value is not REMOVE]
+    return tuple(step_of(slot.path, value, ' '.join(slot.place.text.split())) for slot, value in live)
+
+
+def plan(findings: Iterable[Finding]) -> list[Planned]:
+    """The findings that have steps; a step that several findings ask for belongs to the first."""
+    seen: set[Step] = set()
+    found: list[Planned] = []
+    for finding in findings:
+        steps = tuple(step for step in steps_of(finding) if step not in seen)
+        seen.update(steps)
+        if steps:
+            found.append(Planned(finding, steps))
+    return found
+
+
+def write(planned: list[Planned], folder: str) -> list[str]:
+    """Write the plan into a folder; the names of what was written."""
+    contents = {'PLAN.md': _document(planned), 'configaudit-fix.sh': _script(planned)}
+    contents |= {'files' + path: text for path, text in files(planned).items()}
+    try:
+        for name, text in contents.items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path) or '.', exist_ok=True)
+            with open(path, 'w', encoding='utf-8', newline='\n') as file:
+                file.write(text)
+        os.chmod(os.path.join(folder, 'configaudit-fix.sh'), 0o755)
+    except OSError as error:
+        raise UsageError(f'--fix-plan {folder}: {error.strerror or error}') from None
+    return sorted(contents)
+
+
+def files(planned: list[Planned]) -> dict[str, str]:
+    """Path on the host -> text of every file that makes the changes last."""
+    found: dict[str, list[str]] = {}
+    for item in planned:
+        for step in item.steps:
+            lines = found.setdefault(step.file, []) if step.file else []
+            lines += [line for line in step.text.splitlines() if line not in lines]
+    return {path: '# written by configaudit; see PLAN.md\n' + '\n'.join(lines) + '\n' for path, lines in sorted(found.items())}
+
+
+def applied(snapshot: Snapshot, planned: list[Planned]) -> Snapshot:
+    """The host as it would show after the plan: with the values that its steps write, and the files that it installs."""
+    held = dict(snapshot.files) | files(planned)
+    for item in planned:
+        for change in item.finding.fix.changes if item.finding.fix is not None else ():
+            if change.slot is not None and change.slot.format == LIVE:
+                for path in _shown_in(change.slot.place.document.path, change.slot.path, held):
+                    held[path] = _after(held.get(path, ''), change.slot.path, str(change.value))
+    return Snapshot(held, links=snapshot.links, unread=snapshot.unread, facts=snapshot.facts)
+
+
+def _shown_in(path: str, target: tuple[str, ...], files: Iterable[str]) -> list[str]:
+    """The files in which the kernel shows a value: all CPUs have the governor, fs.file-nr repeats fs.file-max."""
+    if target[0] == 'governor':
+        return [name for name in files if name.endswith('/cpufreq/scaling_governor')]
+    return [path, '/proc/sys/fs/file-nr'] if target == ('sysctl', 'fs.file-max') and '/proc/sys/fs/file-nr' in files else [path]
+
+
+_ROWS = {'LimitNOFILE': 'Max open files', 'LimitMEMLOCK': 'Max locked memory'}
+
+
+def _after(text: str, target: tuple[str, ...], value: str) -> str:
+    """What a file shows once a value is written: one of a list gets the brackets, a limit its row."""
+    if target[0] == 'unit' and target[-1] in _ROWS:
+        soft, _, hard = value.partition(':')
+        row = ' '.join((_ROWS[target[-1]], *((soft, hard or soft) if value != 'infinity' else ('unlimited', 'unlimited'))))
+        return '\n'.join(row if line.startswith(_ROWS[target[-1]]) else line for line in text.split('\n'))
+    if target == ('sysctl', 'fs.file-max') and len(text.split()) == 3:
+        return ' '.join((*text.split()[:2], value)) + '\n'
+    if target[0] == 'swap':
+        return '\n'.join(line for line in text.split('\n') if not line.startswith(target[1] + ' '))
+    if '[' in text:
+        words = text.replace('[', '').replace(']', '').split()
+        return ' '.join(f'[{word}]' if word == value else word for word in words) + '\n'
+    return value + '\n' if target[0] not in ('unit', 'kubelet') else text
+
+
+def _document(planned: list[Planned]) -> str:
+    parts = ['# Fix plan', 'Nothing was changed. `configaudit-fix.sh apply` installs what stands below `files/` and applies it, `configaudit-fix.sh undo` takes it back.']
+    for item in planned:
+        finding = item.finding
+        parts += [f'## {finding.rule.id}', finding.message]
+        if finding.rule.side_effect:
+            parts.append(f'Side effect: {finding.rule.side_effect}.')
+        parts += ['\n'.join(_bullets(step)) for step in item.steps]
+    return '\n\n'.join(parts if planned else [*parts[:1], 'There is nothing to change on this host.']) + '\n'
+
+
+def _bullets(step: Step) -> Iterator[str]:
+    if step.now:
+        yield f'- now: `{step.now}`'
+    if step.file:
+        yield f'- for good: `{step.file}`'
+    if step.note:
+        yield f'- note: {step.note}'
+
+
+_SCRIPT = """\
+#!/bin/sh
+# Applies or undoes the plan in this folder. Written by configaudit; read PLAN.md first.
+set -eu
+cd "$(dirname "$0")"
+
+install_file() { # path on the host
+  if [ -e "$1" ] && [ ! -e "backup$1" ]; then mkdir -p "backup$(dirname "$1")"; cp -p "$1" "backup$1"; fi
+  mkdir -p "$(dirname "$1")"; cp "files$1" "$1"
+}
+
+restore_file() {
+  if [ -e "backup$1" ]; then cp -p "backup$1" "$1"; rm "backup$1"; else rm -f "$1"; fi
+}
+
+case "${1:-}" in
+  apply)
+%s    ;;
+  undo)
+%s    ;;
+  *) echo "usage: $0 apply|undo" >&2; exit 2 ;;
+esac
+"""
+
+
+def _script(planned: list[Planned]) -> str:
+    paths = list(files(planned))
+    steps = [step for item in planned for step in item.steps]
+    apply = [*(f'install_file {shlex.quote(path)}' for path in paths), *dict.fromkeys(step.now for step in steps if step.now)]
+    undo = [*(f'restore_file {shlex.quote(path)}' for path in paths), *dict.fromkeys(step.undo for step in reversed(steps) if step.undo)]
+    return _SCRIPT % tuple(''.join(f'    {line}\n' for line in lines) or '    :\n' for lines in (apply, undo))

@@ -1,0 +1,123 @@
+"""A snapshot as an archive or a folder: the files at their paths, and `configaudit-snapshot.json` with the rest."""
+
+import gzip
+import io
+import json
+import os
+import tarfile
+from collections.abc import Iterator
+
+from configaudit.errors import UsageError
+from configaudit.host.reader import MAX_FILE, MAX_TOTAL, read_host
+from configaudit.host.snapshot import Snapshot
+
+INDEX = 'configaudit-snapshot.json'
+SCHEMA = 1
+_MEMBERS = 50_000
+
+
+def save(snapshot: Snapshot, path: str) -> None:
+    """Write a snapshot: to a folder that exists or whose name ends in `/`, else to a .tar.gz with the same bytes for the same snapshot."""
+    try:
+        if path.endswith('/') or os.path.isdir(path):
+            _save_folder(snapshot, path)
+        else:
+            _save_archive(snapshot, path)
+    except OSError as error:
+        raise UsageError(f'--save {path}: {error.strerror or error}') from None
+
+
+def _members(snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+    held = {'schema': SCHEMA, 'facts': dict(snapshot.facts), 'links': dict(snapshot.links), 'unread': dict(snapshot.unread)}
+    yield INDEX, (json.dumps(held, indent=1, sort_keys=True) + '\n').encode()
+    for name in sorted(snapshot.files):
+        yield name.lstrip('/'), snapshot.files[name].encode('utf-8', 'surrogatepass')
+
+
+def _save_archive(snapshot: Snapshot, path: str) -> None:
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode='w') as archive:
+        for name, data in _members(snapshot):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(data), 0o644
+            archive.addfile(member, io.BytesIO(data))
+    with open(path, 'wb') as file, gzip.GzipFile(filename='', fileobj=file, mode='wb', mtime=0) as packed:
+        packed.write(raw.getvalue())
+
+
+def _save_folder(snapshot: Snapshot, path: str) -> None:
+    for name, data in _members(snapshot):
+        file = os.path.join(path, name)
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(file, 'wb') as handle:
+            handle.write(data)
+
+
+def load(path: str) -> Snapshot:
+    """A saved snapshot. UsageError for what is none."""
+    if os.path.isdir(path):
+        return _load_folder(path)
+    try:
+        with tarfile.open(path, 'r:*') as archive:
+            files = dict(_texts(archive))
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise UsageError(f'{path}: not a snapshot: {getattr(error, "strerror", None) or error}') from None
+    index = files.pop('/' + INDEX, None)
+    if index is None:
+        raise UsageError(f'{path}: not a snapshot: it holds no {INDEX} (a captured tree is read with --sysroot)')
+    return _snapshot(files, index, path)
+
+
+def _texts(archive: tarfile.TarFile) -> Iterator[tuple[str, str]]:
+    total = 0
+    for number, member in enumerate(archive):
+        total += member.size
+        if number > _MEMBERS or total > MAX_TOTAL:
+            raise UsageError(f'over {_MEMBERS} files or {MAX_TOTAL >> 20} MiB: not a snapshot')
+        if member.isfile() and member.size <= 4 * MAX_FILE and (handle := archive.extractfile(member)) is not None:
+            yield os.path.normpath('/' + member.name), handle.read().decode('utf-8', 'replace')
+
+
+def _load_folder(path: str) -> Snapshot:
+    index = os.path.join(path, INDEX)
+    if not os.path.isfile(index):
+        raise UsageError(f'{path}: not a snapshot: it holds no {INDEX} (a captured tree is read with --sysroot)')
+    files: dict[str, str] = {}
+    for folder, _, names in os.walk(path):
+        for name in names:
+            file = os.path.join(folder, name)
+            if os.path.getsize(file) <= 4 * MAX_FILE and not os.path.islink(file):
+                with open(file, encoding='utf-8', errors='replace', newline='') as handle:
+                    files['/' + os.path.relpath(file, path).replace(os.sep, '/')] = handle.read()
+    return _snapshot(files, files.pop('/' + INDEX), path)
+
+
+def _snapshot(files: dict[str, str], index: str, path: str) -> Snapshot:
+    try:
+        held = json.loads(index)
+        links, unread, facts = (dict(held[name]) for name in ('links', 'unread', 'facts'))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f'{path}: {INDEX} does not read: {error}') from None
+    return Snapshot(files, links=links, unread=unread, facts=facts)
+
+
+def load_sysroot(path: str) -> Snapshot:
+    """A captured tree, such as a sosreport's: the files where they were on the host."""
+    if not os.path.isdir(path):
+        raise UsageError(f'--sysroot {path}: not a folder')
+    return read_host(path, kind='sysroot')
+
+
+def load_sysctl_dump(path: str) -> Snapshot:
+    """The output of `sysctl -a`: its parameters as files below /proc/sys, and nothing else."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as file:
+            lines = file.read(16 * MAX_FILE).splitlines()
+    except OSError as error:
+        raise UsageError(f'--sysctl-dump {path}: {error.strerror or error}') from None
+    pairs = [line.partition('=') for line in lines if '=' in line and not line.startswith(('#', 'sysctl:'))]
+    files = {'/proc/sys/' + key.strip().replace('.', '/'): value.strip() + '\n' for key, _, value in pairs}
+    if not files:
+        raise UsageError(f'--sysctl-dump {path}: no line reads as `key = value`')
+    network = 'host' if '/proc/sys/net/core/netdev_max_backlog' in files else 'unknown'
+    return Snapshot(files, facts={'kind': 'sysctl-dump', 'netns': network, 'pidns': 'unknown', 'name': '', 'taken': ''})

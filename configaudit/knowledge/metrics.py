@@ -1,0 +1,191 @@
+"""Prometheus metrics of inference engines by name: which engine one is of, and whether a release exports it.
+
+vLLM and SGLang come from the catalogue's history; what type each metric has, what replaced it, and the lists of other
+engines are kept by hand in engines/metric_names.json, with their sources. What no list has may still be exported: by a
+plugin, a router in front, a recording rule. So an unknown name is reported only where a known one is spelt almost alike.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from configaudit.knowledge.flags import catalogue
+from configaudit.knowledge.history import Range, judge, locate
+from configaudit.knowledge.shipped import load
+from configaudit.knowledge.versions import Version, parse
+
+PREFIXES = {'vllm:': 'vllm', 'sglang:': 'sglang', 'tgi_': 'tgi', 'nv_': 'triton'}
+UNDERSCORED = {'vllm_': 'vllm:', 'sglang_': 'sglang:'}
+"""Spellings behind Ray, a relabelling or a recording rule, which take no colon: no engine exports them itself."""
+HISTORIES = ('vllm', 'sglang')
+_SERIES: dict[str, tuple[str, ...]] = {
+    'counter': ('_total', '_created'), 'gauge': ('',), 'summary': ('', '_sum', '_count', '_created'),
+    'histogram': ('_bucket', '_sum', '_count', '_created'),
+}  # fmt: skip
+"""What follows a metric's name in the text format (prometheus.io/docs/instrumenting/exposition_formats)."""
+_SUFFIXES = ('', '_total', '_bucket', '_sum', '_count', '_created')
+_NEAR = 0.82
+"""Of difflib's ratio: 'vllm:num_request_waiting' is 0.98 from the right name, 'vllm:request_latency' 0.75 from any."""
+
+
+class Answer(NamedTuple):
+    """`state`: known, removed, hidden, too-new, series (another series of the metric exists), unknown (a known name is
+    near), underscored, or open (nothing can be said)."""
+
+    state: str
+    use: str = ''
+    """The name to ask for instead, where there is one."""
+    hint: str = ''
+    """What to do instead, where it is not one name."""
+    between: tuple[str, str] = ('', '')
+    """The last release with it and the first without; for too-new the other way round."""
+    exact: bool = True
+    """Every release in question was examined, and nothing else is known to export the name."""
+    metric: str = ''
+    """The metric that the series belongs to: the name without _bucket, _total and the like."""
+
+
+class _Metric(NamedTuple):
+    name: str
+    type: str
+    spans: tuple[tuple[str, str], ...]
+    """First and last release of each range; empty where no history is kept."""
+    replaced: Mapping[str, str]
+    """`use` or `hint`: what to ask for instead; `hidden`: the first release that hides it; `gone_in`; `routed`: the router of
+    the vLLM production stack exports the name too (src/vllm_router/services/metrics_service)."""
+
+
+def engine_of(name: str) -> str:
+    """The engine whose prefix a name has, or ''."""
+    return next((engine for prefix, engine in PREFIXES.items() if name.startswith(prefix)), '')
+
+
+def ask(name: str, version: Version | None) -> Answer:
+    """Whether a release exports the series of this name; with no version, what all releases agree on."""
+    prefix = next((prefix for prefix in UNDERSCORED if name.startswith(prefix)), '')
+    if prefix:
+        meant = UNDERSCORED[prefix] + name.removeprefix(prefix)
+        return Answer('underscored', meant) if _split(meant)[0] is not None else Answer('open')
+    metric, suffix = _split(name)
+    if metric is None:
+        return _unknown(name, version)
+    answer = _judged(metric, suffix, version)
+    if answer.state == 'known' and not _has(engine_of(name), metric.type, suffix):
+        return Answer('series', _proper(metric), _series_hint(metric), metric=name)
+    return answer._replace(metric=metric.name)
+
+
+def _judged(metric: _Metric, suffix: str, version: Version | None) -> Answer:
+    engine = engine_of(metric.name)
+    use = metric.replaced.get('use', '')
+    legal = _has(engine, metric.type, suffix)
+    use = use + suffix if use and legal else use
+    hint = metric.replaced.get('hint', '')
+    if not metric.spans:
+        return Answer('removed', use, hint, exact=False) if metric.replaced else Answer('known')
+    known = catalogue(engine)
+    place = locate(known.versions, version or known.newest)
+    at = {name: number for number, name in enumerate(known.names)}
+    spans = [Range(at[first], at[last], {}) for first, last in metric.spans]
+    status = judge(spans, place, version or known.newest, known.names, dict(metric.replaced))
+    hidden = parse(metric.replaced.get('hidden', ''))
+    if status.state == 'known' and hidden is not None and version is not None and version >= hidden:
+        return Answer('hidden', use, hint, ('', str(hidden)), not metric.replaced.get('routed'))
+    if status.state not in ('removed', 'too-new'):
+        return Answer('known' if status.state == 'known' else 'open')
+    exact = status.exact and version is not None and not metric.replaced.get('routed')
+    if status.state == 'too-new':
+        earlier = _earlier(metric, version)
+        use = earlier + suffix if earlier and legal else earlier
+    return Answer(status.state, use, hint, status.between or ('', ''), exact)
+
+
+def _earlier(metric: _Metric, version: Version | None) -> str:
+    """What a metric was called in a release that does not have it yet, or ''."""
+    before = (other for other in _metrics(engine_of(metric.name)).values() if other.replaced.get('use') == metric.name)
+    return next((other.name for other in before if _judged(other, '', version).state == 'known'), '')
+
+
+def _has(engine: str, kind: str, suffix: str) -> bool:
+    """Whether a metric of this type has a series with this suffix."""
+    if not kind:
+        return True
+    return suffix == '' if kind == 'counter' and _table(engine).get('bare') else suffix in _SERIES[kind]
+
+
+def _proper(metric: _Metric) -> str:
+    """The one series that must be meant, or ''."""
+    bare = metric.type == 'gauge' or _table(engine_of(metric.name)).get('bare')
+    return {'counter': metric.name + ('' if bare else '_total'), 'gauge': metric.name}.get(metric.type, '')
+
+
+def _series_hint(metric: _Metric) -> str:
+    return 'it is a histogram: ask for its _bucket, _sum or _count' if metric.type == 'histogram' else ''
+
+
+def _unknown(name: str, version: Version | None) -> Answer:
+    """An answer for what no release has: known by experience never to have existed, or a slip of one that exists."""
+    engine = engine_of(name)
+    prefix = next((prefix for prefix, owner in PREFIXES.items() if owner == engine), '')
+    table, metrics = _table(engine), _metrics(engine)
+    bare = name.removeprefix(prefix)
+    for stem in (bare, *(bare.removesuffix(suffix) for suffix in _SUFFIXES[1:])):
+        if stem in table.get('never', {}):
+            return Answer('unknown', hint=table['never'][stem])
+        if stem in table.get('others', ()):
+            return Answer('known')
+    if not metrics or ':' in bare:  # level:metric:operations is what recording rules are called
+        return Answer('open')
+    from difflib import get_close_matches
+
+    series = {
+        metric.name + suffix: (metric, suffix) for metric in metrics.values() for suffix in _SUFFIXES if metric.type and _has(engine, metric.type, suffix)
+    }  # fmt: skip
+    near = get_close_matches(name, sorted(series), n=1, cutoff=_NEAR)
+    if not near:
+        return Answer('open')
+    answer = _judged(*series[near[0]], version)
+    return Answer('unknown', near[0] if answer.state == 'known' else answer.use, answer.hint)
+
+
+def _split(name: str) -> tuple[_Metric | None, str]:
+    """The metric that a series belongs to, and what follows its name; a reading that fits the type comes first."""
+    metrics = _metrics(engine_of(name))
+    found = [(metrics[stem], suffix) for suffix in _SUFFIXES if name.endswith(suffix) and (stem := name.removesuffix(suffix)) in metrics]
+    fitting = [(metric, suffix) for metric, suffix in found if _has(engine_of(name), metric.type, suffix)]
+    return next(iter(fitting or found), (None, ''))
+
+
+@cache
+def _table(engine: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = load('metric_names').get(engine, {})
+    return found
+
+
+@cache
+def _metrics(engine: str) -> Mapping[str, _Metric]:
+    """Every metric of an engine by its name without what the text format adds."""
+    found: dict[str, _Metric] = {}
+    for metric in _listed(engine):
+        same = found.get(metric.name)
+        found[metric.name] = metric._replace(spans=(*same.spans, *metric.spans)) if same else metric
+    return found
+
+
+def _listed(engine: str) -> Iterator[_Metric]:
+    prefix = next((prefix for prefix, owner in PREFIXES.items() if owner == engine), '')
+    table = _table(engine)
+    types = {prefix + stem: kind for kind in _SERIES for stem in table.get(kind, ())}
+    replaced: dict[str, Mapping[str, str]] = {
+        prefix + stem: {key: prefix + value if key == 'use' else value for key, value in entry.items()}
+        for stem, entry in table.get('replaced', {}).items()
+    }
+    if engine not in HISTORIES:
+        yield from (_Metric(name, types.get(name, ''), (), replaced.get(name, {})) for name in {**types, **replaced})
+        return
+    known = catalogue(engine)
+    for full in known.metrics:
+        stem = full.removesuffix('_total')
+        name = stem if types.get(stem) == 'counter' else full
+        spans = tuple((first, last) for _, first, last in known.metric_history(full))
+        yield _Metric(name, types.get(name, ''), spans, replaced.get(name, {}))

@@ -1,0 +1,76 @@
+"""Rules for the GPUs of a live host: driver, links, daemons."""
+
+from collections.abc import Iterator
+
+from configaudit.model import Component, NotApplicable, Problem, rule
+
+OLDEST = 525
+"""The first driver branch that runs CUDA 12 without a compatibility package."""
+CUDA_13 = 580
+NEEDED = ('driver-ready', 'toolkit-ready')
+"""What the GPU operator writes when the driver and the container toolkit work."""
+
+
+@rule('gpu-driver-missing', on='gpu-driver', severity='warning', source='Linux Documentation/ABI/testing/sysfs-bus-pci; NVIDIA driver README, /proc interface')
+def driver_missing(driver: Component) -> Iterator[Problem]:
+    """GPUs are on the bus and no driver is loaded: no container gets one.
+
+    When it is wrong: the GPUs are passed through to virtual machines (vfio), or the driver container has not started yet.
+    """
+    if not driver['version'].is_known and driver['version'].reason == 'the driver is not loaded':
+        yield Problem(driver.place, '{count} on the bus and the NVIDIA driver is not loaded', count=f"{driver['devices'].value} GPU{'s' if driver['devices'].value != 1 else ''}")
+
+
+@rule('gpu-driver-old', on='gpu-driver', severity='error', source='NVIDIA CUDA compatibility: CUDA 12 needs driver 525, CUDA 13 needs 580')
+def driver_old(driver: Component, *, oldest: int = OLDEST) -> Iterator[Problem]:
+    """Images of today are built with CUDA 12 or 13: on an older driver they stop with "CUDA driver version is insufficient"."""
+    version = driver['version']
+    branch = int(str(version.value).partition('.')[0])
+    if branch < oldest:
+        yield Problem(version, 'driver {value} runs no CUDA 12 (525) image')
+    elif branch < CUDA_13:
+        yield Problem(version, 'driver {value} runs CUDA 12 images and no CUDA 13 ones (580)', severity='advice')
+
+
+@rule('gpu-persistence-missing', on='gpu-driver', severity='advice', source='NVIDIA driver persistence: nvidia-persistenced')
+def persistence_missing(driver: Component) -> Iterator[Problem]:
+    """Without the persistence daemon the driver unloads its state when the last process ends: the next start takes seconds longer."""
+    driver['version'].value  # noqa: B018 - raises when no driver is loaded
+    if not driver['persistence_daemon'].value:
+        yield Problem(driver['version'], 'nvidia-persistenced does not run', confidence='medium')
+
+
+@rule('gpu-validation-missing', on='gpu-driver', severity='error', source='NVIDIA gpu-operator validator, /run/nvidia/validations')
+def validation_missing(driver: Component) -> Iterator[Problem]:
+    """The GPU operator did not validate the driver or the container toolkit: pods with a GPU stay in init or fail."""
+    done = driver['validations']
+    missing = [name for name in NEEDED if name not in done.value]
+    if missing:
+        yield Problem(done, 'the GPU operator has not written {missing}', missing=', '.join(missing))
+
+
+@rule('gpu-link-narrow', on='gpu-device', severity='warning', source='Linux Documentation/ABI/testing/sysfs-bus-pci, current_link_width; the speed is lowered when idle and not judged')
+def link_narrow(gpu: Component) -> Iterator[Problem]:
+    """A GPU with fewer lanes than it could have loads weights and swaps that much slower: reseat it, or look at the riser.
+
+    When it is wrong: a slot that is wired with fewer lanes on purpose.
+    """
+    width, most = gpu['link_width'], gpu['link_width_max']
+    if most.value == 0:
+        raise NotApplicable('the bus shows no link, as in a virtual machine')
+    if 0 < width.value < most.value:
+        yield Problem(width, '{gpu} runs {value} of {most} lanes', gpu=gpu.name, most=most.value)
+
+
+@rule('gpu-peer-memory-missing', on='gpu-driver', severity='advice', source='NCCL documentation, GPU Direct RDMA: nvidia_peermem, or DMA-BUF with the open modules')
+def peer_memory_missing(driver: Component) -> Iterator[Problem]:
+    """Without nvidia_peermem (or the open modules, which use DMA-BUF), RDMA copies through host memory: half the bandwidth.
+
+    Only on a host with InfiniBand or RoCE devices.
+    """
+    if not driver.peer('host')['rdma_devices'].value:
+        raise NotApplicable('no RDMA device')
+    if driver['open_modules'].value:
+        raise NotApplicable('the open modules use DMA-BUF')
+    if 'nvidia_peermem' not in driver['modules'].value and 'nv_peer_mem' not in driver['modules'].value:
+        yield Problem(driver['version'], 'the host has RDMA devices, the closed modules of driver {value}, and no nvidia_peermem')

@@ -1,0 +1,38 @@
+"""Rules for TensorRT-LLM and LMDeploy: the share of the memory that is left after the weights, and who is paused when it is full."""
+
+from collections.abc import Iterator
+
+from configaudit.model import Component, NotApplicable, Problem, rule
+
+DOCS = 'TensorRT-LLM docs, performance/performance-tuning-guide/useful-runtime-flags'
+
+
+@rule('trtllm-scheduler-policy-pauses', on='tensorrt-llm', severity='advice', source=f'{DOCS}: Capacity Scheduler Policy', side_effect='smaller batches')
+def scheduler_policy_pauses(engine: Component) -> Iterator[Problem]:
+    """MAX_UTILIZATION starts more requests than the KV cache can finish, and pauses some in the middle of their answer when it is full.
+
+    STATIC_BATCH waits until a whole batch is done and is not meant for production. The default, GUARANTEED_NO_EVICT, finishes
+    what it starts.
+    """
+    policy = engine['capacity_scheduler_policy']
+    if not policy.is_set:
+        raise NotApplicable('the default finishes what it starts')
+    if policy.value == 'STATIC_BATCH':
+        yield Problem(policy, 'STATIC_BATCH keeps new requests waiting until the whole batch is done', fix=policy.set('GUARANTEED_NO_EVICT'))
+    elif policy.value == 'MAX_UTILIZATION':
+        yield Problem(policy, 'MAX_UTILIZATION pauses answers in the middle when the KV cache is full', fix=policy.set('GUARANTEED_NO_EVICT'))
+
+
+@rule(
+    'kv-share-of-free-memory-high', on=('tensorrt-llm', 'lmdeploy'), severity='advice', source='TensorRT-LLM commands/serve.py; lmdeploy lmdeploy/messages.py',
+    side_effect='fewer tokens fit into the KV cache',
+)  # fmt: skip
+def share_of_free_memory_high(engine: Component, *, limit: float = 0.95) -> Iterator[Problem]:
+    """The KV cache takes nearly all memory that the weights leave free: activations of long prompts and other processes find none.
+
+    These engines count a share of what is *free* after loading, not of the whole GPU as vLLM does: two of them on one GPU take what
+    the other has left.
+    """
+    share = engine['free_gpu_memory_fraction' if engine.kind.name == 'tensorrt-llm' else 'cache_max_entry_count']
+    if share.is_set and limit < share.value <= 1:
+        yield Problem(share, '{value} of the memory that is free after loading, over {limit}', limit=limit, fix=share.set(0.9))
