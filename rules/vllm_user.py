@@ -72,7 +72,7 @@ def image_runs_as_root(engine: Component) -> Iterator[Problem]:
     own, pod = container['run_as_non_root'], container.peer('pod')['run_as_non_root']
     asked = own if own.is_set else pod
     if asked.is_set and asked.value and not user.said.is_set:
-        yield Problem(asked, "runAsNonRoot without runAsUser: the image's user is root, and the kubelet does not start it", see=[('the image', container['image'])])
+        yield Problem(asked, "runAsNonRoot without runAsUser: the image's user is root, and the kubelet does not start it unless the cluster assigns a user, as OpenShift does", see=[('the image', container['image'])])
 
 
 @rule('vllm-cache-not-writable', on='vllm', severity='error', source=f'{IMAGE}; vllm/envs.py VLLM_CACHE_ROOT; vllm#10185, inference-benchmarker#47', effect='the engine starts', side_effect='a volume more')
