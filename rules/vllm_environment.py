@@ -40,7 +40,7 @@ def environment_removed(engine: Component) -> Iterator[Problem]:
         )  # fmt: skip
 
 
-_OTHERS = regex(r'VLLM_(ASCEND|TPU|NEURON|HPU|GAUDI|SPYRE|RBLN|OMNI|MUSA|MACA|METAX|KUNLUN|OPENVINO|IREE|METAL|GAUDI2)_.*|VLLM_\w*(_SERVICE_|_PORT_|_TCP)\w*|VLLM_ELASTIC_EP_SCALE_UP_LAUNCH')
+_OTHERS = regex(r'VLLM_(ASCEND|TPU|NEURON|HPU|GAUDI|SPYRE|RBLN|OMNI|MUSA|MACA|METAX|KUNLUN|OPENVINO|IREE|METAL|GAUDI2)_.*|VLLM\w*(_SERVICE_|_PORT_|_TCP)\w*|VLLM_ELASTIC_EP_SCALE_UP_LAUNCH')
 """Variables of plugins and forks, those that Kubernetes makes of Services, and one that vLLM reads outside its list."""
 
 

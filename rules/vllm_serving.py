@@ -9,7 +9,7 @@ from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Pro
 
 from .engine_model import Fit, fit, subject
 from .releases import release
-from .vllm import DOCS, generates, on_gpu
+from .vllm import DOCS, default_of, generates, on_gpu
 
 BUILT_IN = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'LeaderWorkerSet')
 
@@ -67,19 +67,37 @@ def batched_tokens_low(engine: Component, *, least: int = 2048) -> Iterator[Prob
         yield Problem(tokens, '{value} tokens a step, under {least}: a prompt of 8192 tokens takes {chunks} steps', least=least, chunks=-(-8192 // max(tokens.value, 1)), fix=tokens.set(least))
 
 
-@rule('vllm-batched-tokens-too-few', on='vllm', severity='error', side_effect='a step takes longer: more time between tokens while prompts come in', source='vllm 0.16.0 config/scheduler.py')
+@rule('vllm-batched-tokens-too-few', on='vllm', severity='error', side_effect='a step takes longer: more time between tokens while prompts come in', source='vllm 0.8.5 config.py, 0.16.0 config/scheduler.py; vllm 0.8.5, 0.9.2 engine/arg_utils.py')
 def batched_tokens_too_few(engine: Component) -> Iterator[Problem]:
-    """The engine stops at start: a step must hold one token for every sequence, and a whole prompt where prefill is not chunked."""
-    tokens, seqs, length = engine['max_num_batched_tokens'], engine['max_num_seqs'], engine['max_model_len']
+    """The engine stops at start: a step must hold one token for every sequence, and a whole prompt where prefill is not chunked.
+
+    The sequences may be those of the default, which releases from 0.10.1 lower to the tokens; the context may be the model's own.
+    """
+    tokens, seqs = engine['max_num_batched_tokens'], engine['max_num_seqs']
     if not tokens.is_set:
         raise NotApplicable('--max-num-batched-tokens is not set')
+    length, chunked = _context(engine), engine['enable_chunked_prefill']
+    honoured = engine.version is not None and engine.version >= version_of('0.11.1')
+    if honoured and chunked.is_set and chunked.value is False and tokens.value < length:
+        message = '{value} tokens a step for a context of {length} without chunked prefill: the engine stops at start'
+        yield Problem(tokens, message, length=length, see=[('chunked prefill is off', chunked), ('context length', engine['max_model_len'])], fix=tokens.set(length), detail='length')
     if seqs.is_set and seqs.is_known and tokens.value < seqs.value:
         yield Problem(tokens, '{value} tokens a step for {seqs} sequences: the engine stops at start', seqs=seqs.value, see=[('sequences', seqs)], fix=tokens.set(max(2048, seqs.value)))
-    chunked = engine['enable_chunked_prefill']
-    honoured = engine.version is not None and engine.version >= version_of('0.11.1')
-    if honoured and chunked.is_set and chunked.value is False and length.is_set and length.is_known and tokens.value < length.value:
-        message = '{value} tokens a step for a context of {length} without chunked prefill: the engine stops at start'
-        yield Problem(tokens, message, length=length.value, see=[('chunked prefill is off', chunked), ('context length', length)], fix=tokens.set(length.value), detail='length')
+    elif not seqs.is_set and engine.version is not None and engine.version < version_of('0.10.1'):
+        on_gpu(engine)
+        if not seqs.all(lambda width: width > tokens.value):
+            return
+        message = '{value} tokens a step for {seqs} sequences, the default of {engine}: the engine stops at start'
+        yield Problem(tokens, message, seqs=default_of(seqs), engine=release(engine), fix=tokens.set(2048), detail='default')
+
+
+def _context(engine: Component) -> int:
+    """The context length that is given, or the model's own; 0 when neither is known."""
+    length = engine['max_model_len']
+    if length.is_set:
+        return int(length.known_value or 0) if length.is_known else 0  # type: ignore[call-overload]
+    model = lookup(str(engine['model'].known_value or ''))
+    return model.context if model is not None else 0
 
 
 def _has_value(engine: Component) -> bool:
