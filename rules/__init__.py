@@ -40,7 +40,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'proxy-upstream': ('http', 'nginx', 'grpc'),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
-    'host': ('node_machine', 'node_memory'),
+    'host': ('node_machine', 'node_memory', 'node_network'),
     'block-device': ('node_disks',),
     'host-process': ('node_processes',),
     'kubelet': ('node_kubelet',),

@@ -30,7 +30,7 @@ TRADED = {
 """Fixes that are meant to lead to another advice."""
 
 
-TURNED_DOWN = tuple(f'live/{name}' for name in ('vm.overcommit_memory', 'vm.zone_reclaim_mode', 'vm.swappiness', 'kernel.numa_balancing', 'net.ipv4.tcp_retries2'))
+TURNED_DOWN = tuple(f'live/{name}' for name in ('vm.overcommit_memory', 'vm.zone_reclaim_mode', 'vm.swappiness', 'kernel.numa_balancing', 'net.ipv4.tcp_retries2', 'net.ipv4.tcp_slow_start_after_idle'))
 """Parameters that are no ceilings: modes and shares."""
 
 

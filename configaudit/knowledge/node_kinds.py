@@ -22,6 +22,8 @@ HOST = declare(Kind('host', (), {
     'clocksources': SettingSpec(default=()),
     'gpus': SettingSpec('count', 0),
     'rdma_devices': SettingSpec(default=()),
+    'fastest_link': SettingSpec('Mbit/s', 0),
+    'softnet_drops': SettingSpec('count'),
     'reads': SettingSpec('text'),
     'netns': SettingSpec('text'),
     'pidns': SettingSpec('text'),
@@ -29,6 +31,7 @@ HOST = declare(Kind('host', (), {
 """A host. `kernel` as uname -r; `is_node`: a kubelet runs or is configured; `boot_parameters`: name -> value of the kernel's command line;
 `thp_*`: the word in brackets; `swaps`: (device, KiB) of active swap; `open_files` of `open_files_max`: fs.file-nr;
 `huge_pages`: (KiB, reserved, free) of each size; `governors`: (governor, driver, energy preference) of the CPUs, each once; `gpus` of NVIDIA's driver;
+`fastest_link`: of the network cards that are up; `softnet_drops`: packets dropped before the stack since boot;
 `reads` how it was read (live, sysroot, sysctl-dump), `netns` and `pidns` whose values those are (host, other, unknown)."""
 
 BLOCK_DEVICE = declare(Kind('block-device', (), {

@@ -30,4 +30,5 @@ def live_components(snapshot: Snapshot, static: Iterable[Component] = ()) -> lis
         host.peer_map[kind] = Peers.of([item for item in static if item.kind.name == kind], False, f'no {kind} configuration was read')
         for component in host.peer_map[kind]:
             component.peer_map['host'] = Peers.of([host], True)
+    host.peer_map['sysctl-file'] = Peers.of([item for item in static if item.kind.name == 'sysctl'], True)
     return [host, *(component for found in groups.values() for component in found)]

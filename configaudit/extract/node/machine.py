@@ -27,6 +27,7 @@ def machine(snapshot: Snapshot) -> Component:
         ('thp_defrag', f'{_MEMORY}/defrag', in_force, '', ('thp', 'defrag')),
         ('clocksource', _CLOCK, str, '', ('clocksource', 'clocksource0')),
         ('boot_parameters', '/proc/cmdline', _parameters, '', ()),
+        ('softnet_drops', '/proc/net/softnet_stat', _drops, 'count', ()),
         ('swaps', '/proc/swaps', _swaps, '', _swap_target(snapshot)),
         ('open_files', '/proc/sys/fs/file-nr', lambda text: units.integer(text.split()[0]) if text.split() else None, 'count', ()),
         ('open_files_max', '/proc/sys/fs/file-nr', lambda text: units.integer(text.split()[-1]) if text.split() else None, 'count', ()),
@@ -34,7 +35,7 @@ def machine(snapshot: Snapshot) -> Component:
     settings = {name: live_setting(snapshot, name, path, read, unit=unit, target=target) for name, path, read, unit, target in rows}
     place = place_of_file(snapshot, '/proc/sys/kernel/osrelease')
     settings |= {
-        'huge_pages': _huge_pages(snapshot), 'governors': _governors(snapshot), 'gpus': _gpus(snapshot),
+        'huge_pages': _huge_pages(snapshot), 'governors': _governors(snapshot), 'gpus': _gpus(snapshot), 'fastest_link': _fastest_link(snapshot),
         'rdma_devices': Setting('rdma_devices', tuple(snapshot.names('/sys/class/infiniband')), place),
         'clocksources': live_setting(snapshot, 'clocksources', _CLOCK.replace('current', 'available'), lambda text: tuple(text.split())),
         'cgroup_version': _cgroups(snapshot), 'is_node': Setting('is_node', is_node(snapshot), place),
@@ -104,6 +105,23 @@ def _governors(snapshot: Snapshot) -> Setting:
     found = tuple(dict.fromkeys(tuple(snapshot.text(f'{path}/{file}') or '' for file in files) for path in scaled))
     place = place_of_file(snapshot, f'{scaled[0]}/scaling_governor' if scaled else folder)
     return Setting('governors', found, place, slot=Slot(FORMAT, place, ('governor',)))
+
+
+def _fastest_link(snapshot: Snapshot) -> Setting:
+    """Mbit/s of the fastest network card that is up; 0 when none says a speed."""
+    folder = '/sys/class/net'
+    cards = [name for name in snapshot.names(folder) if f'{folder}/{name}/device/class' in snapshot.files and snapshot.text(f'{folder}/{name}/operstate') == 'up']
+    speeds = {name: units.integer(snapshot.text(f'{folder}/{name}/speed') or '') or 0 for name in cards}
+    fastest = max(speeds, key=speeds.__getitem__, default='')
+    return Setting('fastest_link', speeds.get(fastest, 0), place_of_file(snapshot, f'{folder}/{fastest}/speed'))
+
+
+def _drops(text: str) -> int | None:
+    """The second column of every CPU's row, hexadecimal."""
+    try:
+        return sum(int(line.split()[1], 16) for line in text.splitlines() if line.strip())
+    except (IndexError, ValueError):
+        return None
 
 
 def _gpus(snapshot: Snapshot) -> Setting:
