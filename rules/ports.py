@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from configaudit.knowledge.images import identify
-from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.model import Component, NotApplicable, Problem, Setting, rule
 from configaudit.patterns import regex
+from configaudit.places import Place
 from configaudit.units import HOLE
 
 from .serving import HEALTH, serving_engine
@@ -106,7 +107,15 @@ def _hook(container: Component, engine: Component, port: int) -> Iterator[Proble
         asked = [int(get['port'])]
     if asked and port not in asked:
         message = 'the preStop hook asks port {number} of the pod, and {engine} listens on {port}'
-        yield Problem(hook, message, number=asked[0], engine=engine.kind.name, port=port, see=[('its port', engine['port'])])
+        yield Problem(_place_of_port(hook, asked[0]), message, number=asked[0], engine=engine.kind.name, port=port, see=[('its port', engine['port'])])
+
+
+def _place_of_port(hook: Setting, number: int) -> Setting | Place:
+    """Where the hook's script spells the port."""
+    document = hook.place.document
+    found = (match for match in _LOCAL.finditer(document.text, hook.place.start) if int(match[1]) == number)
+    match = next(found, None)
+    return Place(document, match.start(1), match.end(1)) if match is not None else hook
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -63,7 +63,8 @@ def setting(name: str, document: Document, parent: Map, key: str, unit: str = ''
     node = parent[key]
     if not isinstance(node, Scalar):
         slot = Slot('yaml_edit', Place(document, parent.start, parent.start), (key,))
-        return Setting(name, plain(node), key_place(document, parent, key), slot=slot, unit=unit)
+        reason = f'a list or mapping is not a {_NOUN.get(unit, "value")}' if unit in CONVERT else ''
+        return Setting(name, None if reason else plain(node), key_place(document, parent, key), reason=reason, slot=slot, unit=unit)
     place = place_of(document, node)
     slot = Slot('yaml_edit', place)
     if HOLE in node.value:

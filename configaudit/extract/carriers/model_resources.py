@@ -40,7 +40,7 @@ def kubeai(owner: Owner, root: Map) -> Iterator[Part]:
 
 
 def _kubeai(document: Document, spec: Map, root: Map, process: Process) -> Process:
-    place = key_place(document, spec, 'engine')
+    place = key_place(document, spec, 'args' if 'args' in spec else 'engine')
     process = with_image(process, process.image, "KubeAI's configuration names the image")
     process = plain_variables(process, tuple(_variables(document, mapping(spec, 'env'))))
     _profile(document, spec, process)

@@ -11,8 +11,9 @@ from configaudit.extract.carriers.made import changed, gathered, listed, renamed
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.carriers.resources import Part, joined, with_image
 from configaudit.extract.process import Process
-from configaudit.extract.words import word_of
-from configaudit.parse.tree import Map, get, mapping, maps, text
+from configaudit.extract.words import Word, word_of
+from configaudit.parse.tree import Map, get, key_place, mapping, maps, text
+from configaudit.places import Place
 
 _PROBES = ('livenessProbe', 'readinessProbe', 'startupProbe')
 
@@ -90,7 +91,15 @@ def llmaz(owner: Owner, root: Map) -> Iterator[Part]:
     for config in maps(spec, 'recommendedConfigs'):
         container = gathered(spec, renamed(config, name='name', args='args', resources='resources'), own)
         pod = changed(renamed(spec), containers=listed(config, container))
-        yield Part(owner._replace(part=text(config, 'name') or '-'), pod, partial(with_image, image=image, unnamed='the runtime names no image'))
+        place = key_place(owner.document, config, 'args' if 'args' in config else 'name')
+        yield Part(owner._replace(part=text(config, 'name') or '-'), pod, partial(_llmaz, image, place))
+
+
+def _llmaz(image: Word | None, place: Place, process: Process) -> Process:
+    """The program stands where a person adds arguments to it: its own words are those of every choice."""
+    process = with_image(process, image, 'the runtime names no image')
+    entry = process.entrypoint
+    return process._replace(entrypoint=(entry[0]._replace(place=place, pure=False), *entry[1:])) if entry else process
 
 
 def nim(owner: Owner, root: Map) -> Iterator[Part]:

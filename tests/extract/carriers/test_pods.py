@@ -81,3 +81,10 @@ def test_what_counts_as_a_gpu() -> None:
     limits = b'resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 20000, nvidia.com/gpucores: 50}}'
     engine = containers(POD.replace(b'command: [vllm, serve]', limits))['engine']
     assert (engine['gpu_limit'].value, engine['gpu_resource'].value) == (1, 'nvidia.com/gpu')
+
+
+def test_a_list_where_a_number_belongs_is_unknown() -> None:
+    document = Document('pod.yaml', 'yaml', POD.replace(b'image: alpine:3.22', b'image: alpine:3.22\n      resources: {limits: {cpu: [1]}}', 1))
+    reading = read_object(document, parse(document.parsed).roots[0], '')
+    (container,) = [item for item in reading.components if item.name == 'fetch']
+    assert not container['cpu_limit'].is_known
