@@ -43,7 +43,7 @@ class Source:
         self.imports = dict(_imports(self.tree))
         """Name in the file -> what it stands for: 'LLM' -> 'vllm.LLM'."""
         self._starts = _starts(self.text)
-        self._bound = _bindings(self.tree)
+        self._first, self._bound = _bindings(self.tree)
         self._left = MAX_STEPS
 
     def calls(self) -> Iterator[tuple[str, ast.Call]]:
@@ -71,6 +71,12 @@ class Source:
                 return node
             node = value
         return node
+
+    def first(self, node: ast.expr) -> tuple[ast.expr, bool]:
+        """What a name is at first, where one plain assignment says so, and whether something may change it later."""
+        if not isinstance(node, ast.Name) or node.id not in self._first:
+            return node, False
+        return self._first[node.id], node.id not in self._bound
 
     def value(self, node: ast.expr) -> Any:
         """The constant an expression comes to. Raises Unfolded."""
@@ -172,18 +178,26 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f'{node.module}.{alias.name}'
 
 
-def _bindings(tree: ast.Module) -> Mapping[str, ast.expr]:
-    """Name -> its value, for names that one plain assignment binds and that nothing else binds or changes."""
+def _bindings(tree: ast.Module) -> tuple[Mapping[str, ast.expr], Mapping[str, ast.expr]]:
+    """Name -> its value: of names that one plain assignment binds, and of those that nothing else binds or changes."""
     count: dict[str, int] = {}
     values: dict[str, ast.expr] = {}
+    again: set[str] = set()
     for node in ast.walk(tree):
         for name in _bound_by(node):
             count[name] = count.get(name, 0) + 1
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            values[node.targets[0].id] = node.value
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            values[node.target.id] = node.value
-    return {name: value for name, value in values.items() if count[name] == 1}
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            target, value = node.target, node.value
+        else:
+            continue
+        if isinstance(target, ast.Name):
+            if target.id in values:
+                again.add(target.id)
+            values[target.id] = value
+    first = {name: value for name, value in values.items() if name not in again}
+    return first, {name: value for name, value in first.items() if count[name] == 1}
 
 
 _CHANGES: Collection[str] = ('update', 'append', 'extend', 'insert', 'pop', 'setdefault', 'remove', 'clear')

@@ -30,6 +30,7 @@ TEMPLATES: dict[str, tuple[Path, ...]] = {
 
 _LONG_RUNNING = frozenset(TEMPLATES) - {'Job', 'CronJob', 'PodTemplate'}
 _SEARCH_DEPTH = 12
+INSTALL_CHARTS = ('HelmRelease', 'HelmChart', 'HelmChartConfig', 'Application')
 
 
 def read_object(document: Document, root: Map, partial: str) -> Reading:
@@ -62,6 +63,8 @@ def read_object(document: Document, root: Map, partial: str) -> Reading:
     removed = removed_api(owner, root)
     if removed is not None:
         reading.components.append(removed)
+    if kind in INSTALL_CHARTS and reading.processes:
+        return reading  # pod specs among chart values are read as what the chart makes of them
     parts = list(parts_of(owner, root)) or [Part(spec_owner, spec, amend, template) for spec_owner, template, spec in _pod_specs(kind, root, owner)]
     if parts and kind not in ('ConfigMap', 'Secret'):
         pods = [(part.owner, part.template or part.spec, part.spec) for part in parts]

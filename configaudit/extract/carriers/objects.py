@@ -202,6 +202,12 @@ def _with_metrics(read: Callable[[Owner, Map], Reading]) -> Callable[[Owner, Map
     return read_both
 
 
+def _chart_values(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.values_inline import read_values
+
+    return read_values(owner, root)
+
+
 OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'ConfigMap': _data,
     'Secret': _data,
@@ -223,6 +229,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'LLMInferenceServiceConfig': _llm_configuration,
     'RayService': _ray_service,
     'Ingress': _service_kind('ingress', 'read_ingress'),
+    **dict.fromkeys(('HelmRelease', 'HelmChart', 'HelmChartConfig', 'Application'), _chart_values),
     'DestinationRule': _service_kind('mesh', 'read_destination_rule'),
     'EnvoyFilter': _service_kind('mesh', 'read_envoy_filter'),
 }

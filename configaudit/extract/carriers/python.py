@@ -5,13 +5,13 @@
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.words import Word
 from configaudit.knowledge.carrier_kinds import PYTHON_CALL, starts_engine
 from configaudit.model import Component, Setting
-from configaudit.parse.python import Source, Unfolded, Unreadable, spelled
+from configaudit.parse.python import MAX_DEPTH, Source, Unfolded, Unreadable, spelled
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
@@ -24,7 +24,7 @@ _LIBRARIES: dict[str, str] = {
 }  # fmt: skip
 """Full name of a class -> the program that its call is written as."""
 _RAY = ('ray.serve.llm.LLMConfig', 'ray.data.llm.vLLMEngineProcessorConfig', 'ray.llm._internal.serve.configs.server_models.LLMConfig')
-_STARTERS = ('subprocess.Popen', 'subprocess.run', 'subprocess.call', 'subprocess.check_call', 'subprocess.check_output', 'asyncio.create_subprocess_exec')
+_STARTERS = ('os.system', 'subprocess.Popen', 'subprocess.run', 'subprocess.call', 'subprocess.check_call', 'subprocess.check_output', 'asyncio.create_subprocess_exec')
 _FIRST = {'vllm.LLM': 'model', 'vllm.EngineArgs': 'model', 'vllm.AsyncEngineArgs': 'model'}
 """The parameter that a first argument without a name fills."""
 _NEGATABLE = frozenset(('enable_prefix_caching', 'enable_chunked_prefill', 'async_scheduling'))
@@ -123,26 +123,55 @@ def _ray(source: Source, call: ast.Call, component: Component, partial: str) -> 
 
 
 def _started(source: Source, call: ast.Call, component: Component, partial: str) -> Process | None:
-    """A list of words, or one string for a shell, that starts a server."""
-    first = source.settled(call.args[0])
-    nodes = first.elts if isinstance(first, (ast.List, ast.Tuple)) else call.args if len(call.args) > 1 else None
-    if nodes is not None:
-        words = tuple(_argument(source, node) for node in nodes)
-        if not starts_engine([word.value for word in words]):
-            return None
-        return Process(component, None, words, None, partial=partial, form='Python', syntax='none')
+    """Words that start a server, from a list or from one string for a shell."""
+    several = len(call.args) > 1 and not isinstance(call.args[0], (ast.List, ast.Tuple, ast.Name))
+    words, changed = _together(source, call.args) if several else _command(source, call.args[0], MAX_DEPTH)
+    if not words or not starts_engine([word.value for word in words]):
+        return None
+    unseen = partial or ('the program adds words to it' if changed else '')
+    return Process(component, None, words, None, partial=unseen, form='Python', syntax='none')
+
+
+def _together(source: Source, nodes: Sequence[ast.expr]) -> tuple[tuple[Word, ...], bool]:
+    """The words of a list's items; those of a list that is spread in it may be more."""
+    spread = any(isinstance(node, ast.Starred) for node in nodes)
+    return tuple(_argument(source, node) for node in nodes if not isinstance(node, ast.Starred)), spread
+
+
+def _command(source: Source, node: ast.expr, depth: int) -> tuple[tuple[Word, ...], bool]:
+    """The words of a command, and whether there may be more: a list, `" ".join(list)`, `shlex.split(text)`, a text, a sum of them."""
+    node, changed = source.first(node)
+    if not depth:
+        return (), True
+    if isinstance(node, (ast.List, ast.Tuple)):
+        words, spread = _together(source, node.elts)
+        return words, changed or spread
+    if isinstance(node, ast.Call):
+        inner = _inner(source, node)
+        words, unseen = _command(source, inner, depth - 1) if inner is not None else ((), True)
+        return words, changed or unseen
     try:
-        text = source.value(first)
+        text = source.value(node)
     except Unfolded:
-        return None
-    if not isinstance(text, str) or not _is_shell(call.keywords) or not starts_engine(text.split()):
-        return None
-    words = tuple(_made(word, source.place(first)) for word in text.split())
-    return Process(component, None, words, None, partial=partial, form='Python', syntax='none')
+        text = None
+    if isinstance(text, str):
+        place = source.place(node)
+        return tuple(_made(word, place) for word in text.split()), changed
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _command(source, node.left, depth - 1), _command(source, node.right, depth - 1)
+        return (*left[0], *right[0]), changed or left[1] or right[1]
+    return (), True
 
 
-def _is_shell(keywords: Iterable[ast.keyword]) -> bool:
-    return any(word.arg == 'shell' and isinstance(word.value, ast.Constant) and word.value.value is True for word in keywords)
+def _inner(source: Source, call: ast.Call) -> ast.expr | None:
+    """What a call joins or splits; None when it does neither."""
+    if source.name_of(call.func) in ('shlex.split', 'shlex.join') and call.args:
+        return call.args[0]
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr == 'join' and len(call.args) == 1:
+        return call.args[0]
+    return call.func.value if call.func.attr == 'split' and not call.args else None
 
 
 def _argument(source: Source, node: ast.expr) -> Word:

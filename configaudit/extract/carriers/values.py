@@ -36,15 +36,15 @@ _COMMANDS = ('command', 'cmd', 'customCommand')
 _GATEWAYS = regex(r'(?:^|/)(?:litellm[\w-]*|lmstack-router|vllm-router|sgl-router|open-webui)(?=[:@]|$)')
 _ENGINE_KEYS = {'vllm': ('vllm', 'serve'), 'sglang': ('python3', '-m', 'sglang.launch_server')}
 """A mapping of flags below one of these keys goes to that server."""
-_OTHERS = ('apiVersion', 'jobs', 'suite', 'tests')
-"""Keys of manifests, workflows and helm-unittest suites."""
+_OTHERS = ('apiVersion', 'jobs', 'suite')
+"""Keys of manifests and workflows; a list of `tests` is a helm-unittest suite."""
 _DEPTH = 7
 _NAMED = 'chart values'
 
 
 def is_values(document: Document, root: Map) -> bool:
     """Whether a document holds chart values with an inference server among them."""
-    if _CHEAP.search(document.parsed) is None or any(key in root for key in _OTHERS):
+    if _CHEAP.search(document.parsed) is None or any(key in root for key in _OTHERS) or isinstance(root.get('tests'), Seq):
         return False
     return is_stack(root) or is_modelservice(root) or any(True for _ in _parts(document, root, (), _DEPTH))
 

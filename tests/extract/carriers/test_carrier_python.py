@@ -65,6 +65,28 @@ def test_sglang_and_a_server_started_from_a_list(run: Run) -> None:
     assert not vllm['max_num_seqs'].is_known
 
 
+@pytest.mark.parametrize(
+    ('text', 'seqs', 'open_ended'),
+    [
+        ('subprocess.run(["vllm", "serve", "m", "--max-num-seqs", "8"])', 8, False),
+        ('cmd = ["vllm", "serve", "m", "--max-num-seqs", "8"]\ncmd += extra\nsubprocess.run(cmd)', 8, True),
+        ('cmd = ["vllm", "serve", "m"]\nsubprocess.Popen(" ".join(cmd + ["--max-num-seqs=8"]), shell=True)', 8, False),
+        ('subprocess.run(["vllm", "serve", "m", *more, "--max-num-seqs", "8"])', 8, True),
+        ('N = 8\nsubprocess.run(shlex.split(f"vllm serve m --max-num-seqs {N}"))', 8, False),
+        ('os.system("vllm serve m --max-num-seqs 8")', 8, False),
+    ],
+)
+def test_words_that_start_a_server(run: Run, text: str, seqs: int, open_ended: bool) -> None:
+    (engine,) = engines(run({'a.py': f'import os, shlex, subprocess\n{text}\n'}))
+    assert engine['max_num_seqs'].value == seqs
+    assert bool(engine.partial) is open_ended
+
+
+@pytest.mark.parametrize('text', ['subprocess.run(["ls", "vllm"])', 'subprocess.run(cmd)', 'subprocess.run(["echo", "vllm serve m"])', 'os.system(x)'])
+def test_other_commands_start_none(run: Run, text: str) -> None:
+    assert run({'a.py': f'import os, subprocess\nimport vllm\n{text}\n'}).components == ()
+
+
 def test_what_is_not_shown_leaves_the_rest_open(run: Run) -> None:
     first, second, third = engines(run({'a.py': f'{HEAD}k = dict(max_num_seqs=8)\na = LLM("m", **k)\nb = LLM("m", **kwargs)\nc = LLM("m", max_num_seqs=args.n)\n'}))
     assert first['max_num_seqs'].value == 8

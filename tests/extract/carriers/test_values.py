@@ -191,3 +191,28 @@ def test_credentials_among_values(found: Found) -> None:
 def test_a_manifest_in_a_list_is_read(run: Run) -> None:
     text = GENERIC + 'extraObjects:\n  - {apiVersion: v1, kind: Service, metadata: {name: front}, spec: {ports: [{port: 80}]}}\n'
     assert [c.name for c in run({'values.yaml': text}).components if c.kind.name == 'service'] == ['front']
+
+
+BELOW = '    servingEngineSpec:\n      modelSpec:\n        - {name: chat, repository: vllm/vllm-openai, tag: v0.10.2, modelURL: m, vllmConfig: {maxNumSeqs: 512}}\n'
+
+
+@pytest.mark.parametrize(
+    ('head', 'indent'),
+    [
+        ('apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec:\n  values:\n', 0),
+        ('apiVersion: helm.cattle.io/v1\nkind: HelmChart\nmetadata: {name: a}\nspec:\n  valuesContent: |\n', 0),
+        ('apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec:\n  source:\n    helm:\n      valuesObject:\n', 4),
+        ('apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec:\n  sources:\n    - helm:\n        values: |\n', 6),
+    ],
+)
+def test_values_inside_the_object_that_installs_the_chart(run: Run, head: str, indent: int) -> None:
+    text = head + ''.join(' ' * indent + line + '\n' for line in BELOW.splitlines())
+    (engine,) = engines(run({'a.yaml': text}))
+    assert engine['max_num_seqs'].value == 512
+    assert locate(engine['max_num_seqs'].place).line == text.count('\n')
+
+
+def test_pods_among_values_are_read_once(run: Run) -> None:
+    head = 'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec:\n  values:\n'
+    result = run({'a.yaml': head + ''.join(f'    {line}\n' for line in MODELSERVICE.splitlines())})
+    assert [component.identity for component in engines(result)] == ['Deployment/decode/containers/vllm/vllm']
