@@ -20,6 +20,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'command': ('docker',),
     'unit': ('systemd', 'secrets'),
     'sky-task': ('secrets',),
+    'pip-install': ('scripts',),
     'pool': ('db', 'db_times'),
     'database': ('db',),
     'go-runtime': ('golang',),

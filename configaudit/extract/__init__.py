@@ -59,6 +59,7 @@ PROCESSES: dict[str, tuple[str, ...]] = {
     'pools': ('DB', 'DATA', 'SQL', 'PG', 'POSTGRES', 'POOL', 'DSN', 'UR', 'Connection', 'SPRING', 'CONN', 'database', 'litellm'),
     'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona'),
     'grpc': ('GRPC_', 'grpc.'),
+    'pip_bounds': ('pip install', 'pip3 install'),
     'metrics': ('-metric', 'Metric'),
     'host_commands': ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/'),
 }

@@ -117,6 +117,9 @@ SKY_TASK = declare(Kind('sky-task', ('image-user',), {
 }))  # fmt: skip
 """A SkyPilot task; `gpu_limit` is for each of its nodes."""
 
+PIP_INSTALL = declare(Kind('pip-install', (), {'bounds': _spec(default=())}))
+"""Packages that a script installs. `bounds`: version bounds that its shell takes for redirections."""
+
 PYTHON_CALL = declare(Kind('python-call', (), {'gpu_product': _spec('text')}))
 """A call in a program that makes an engine, or starts a server."""
 

@@ -38,7 +38,20 @@ def read(document: Document) -> Reading:
         document, chain, Process(component, image, None, None, variables, syntax='none', form='dockerfile')
     )
     reading.processes.append(process)
+    if b'pip' in document.parsed:
+        _installations(document, parsed, reading)
     return reading
+
+
+def _installations(document: Document, parsed: Dockerfile, reading: Reading) -> None:
+    """Packages that its build installs."""
+    from configaudit.extract.services.pip_bounds import read_script
+
+    owner = f'dockerfile/{document.path.rpartition("/")[2]}'
+    for stage in parsed.stages:
+        for made in stage.instructions:
+            if made.name == 'RUN' and made.form == 'shell' and 'pip' in made.value:
+                reading.components.extend(read_script(_script(document, made), owner))
 
 
 def _chain(parsed: Dockerfile) -> list[Stage]:

@@ -8,6 +8,7 @@ from configaudit.extract.carriers.docker_run import read_run, run_words
 from configaudit.extract.commands import peel, word_at
 from configaudit.extract.process import Process, Reading, Variable, nothing
 from configaudit.extract.services.host_commands import read_script
+from configaudit.extract.services.pip_bounds import read_script as lost_bounds
 from configaudit.extract.words import Word
 from configaudit.knowledge.carrier_kinds import COMMAND, starts_engine
 from configaudit.model import Component, Peers, Setting
@@ -37,6 +38,8 @@ def read(document: Document) -> Reading:
     reading = nothing()
     body = document.text
     reading.add(read_script(document))
+    if 'pip' in body:
+        reading.components.extend(lost_bounds(Word(body, Place(document, 0, len(body))), f'script/{document.path.rpartition("/")[2]}'))
     if not _MARKERS.search(body):
         return reading
     script = Word(body, Place(document, 0, len(body)))
