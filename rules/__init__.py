@@ -38,6 +38,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'secret': ('secrets',),
     'dockerfile': ('secrets',),
     'batcher': ('batching',),
+    'ray-deployment': ('ray',),
     'proxy-upstream': ('http', 'nginx', 'grpc'),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),

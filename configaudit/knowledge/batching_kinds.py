@@ -20,6 +20,16 @@ BATCHER = declare(Kind('batcher', (), {
 }))  # fmt: skip
 """`queue_policies`: the field that sets queue limits by priority, or ''; set for Triton's dynamic batching only."""
 
+RAY_DEPLOYMENT = declare(Kind('ray-deployment', (), {
+    'max_ongoing_requests': SettingSpec('count', None, ('max_ongoing_requests',)),
+    'max_concurrent_queries': SettingSpec('count', None, ('max_concurrent_queries',)),
+    'max_queued_requests': SettingSpec('count', -1, ('max_queued_requests',), source='Ray Serve schema.py'),
+    'max_batch_size': SettingSpec('count', None, ('user_config', 'max_batch_size')),
+    'gpus': SettingSpec('number', 0, ('ray_actor_options', 'num_gpus')),
+    'import_path': SettingSpec('text'),
+}))  # fmt: skip
+"""A deployment that a Serve configuration lists; what it leaves out, the code's decorator decides."""
+
 DEFAULTS: dict[str, tuple[float | None, int | None, str]] = {
     'triton': (0, None, 'Triton model configuration, ModelDynamicBatching'),
     'torchserve': (100, 1, 'TorchServe docs, batch_inference_with_ts'),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from configaudit import units
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Reading, nothing
+from configaudit.extract.services.ray_serve import ray_deployments
 from configaudit.extract.words import word_of
 from configaudit.knowledge.batching_kinds import BATCHER, DEFAULTS, SCALE_MS
 from configaudit.model import Component, Setting, Slot
@@ -32,6 +33,7 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     """Ray Serve's and BentoML's YAML."""
     reading = nothing()
     reading.components.extend(_ray(document, root, partial))
+    reading.components.extend(ray_deployments(document, root, partial))
     reading.components.extend(_bentoml(document, root, partial))
     return reading
 
