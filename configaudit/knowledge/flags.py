@@ -47,6 +47,8 @@ class Catalogue:
         self._flags: Mapping[str, list[Spec]] = data['flags']
         self._env: Mapping[str, list[Spec]] = data.get('env', {})
         self._metrics: Mapping[str, Mapping[str, list[list[str]]]] = data.get('metrics', {})
+        self.hidden_metrics: Mapping[str, Mapping[str, list[list[str]]]] = data.get('hidden_metrics', {})
+        self.metric_kinds: Mapping[str, str] = data.get('metric_kinds', {})
         self.options, self.variables, self.metrics = tuple(self._flags), tuple(self._env), tuple(self._metrics)
         self._replaced = replacements
         self._tables: dict[int | None, dict[str, list[Meaning]]] = {}

@@ -1,18 +1,19 @@
 """Prometheus metrics of inference engines by name: which engine one is of, and whether a release exports it.
 
-vLLM and SGLang come from the catalogue's history; what type each metric has, what replaced it, and the lists of other
-engines are kept by hand in engines/metric_names.json, with their sources. What no list has may still be exported: by a
+vLLM and SGLang come from the catalogue's history; what replaced a metric, and the lists of other engines, are kept by hand in
+engines/metric_names.json, with their sources. What no list has may still be exported: by a
 plugin, a router in front, a recording rule. So an unknown name is reported only where a known one is spelt almost alike.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from configaudit.knowledge.flags import catalogue
-from configaudit.knowledge.history import Range, judge, locate
+from configaudit.knowledge.flags import Catalogue, catalogue
+from configaudit.knowledge.history import Position, Range, judge
 from configaudit.knowledge.shipped import load
-from configaudit.knowledge.versions import Version, parse
+from configaudit.knowledge.versions import Version
+from configaudit.knowledge.vllm_generation import V0_GONE
 
 PREFIXES = {'vllm:': 'vllm', 'sglang:': 'sglang', 'tgi_': 'tgi', 'nv_': 'triton'}
 UNDERSCORED = {'vllm_': 'vllm:', 'sglang_': 'sglang:'}
@@ -20,7 +21,7 @@ UNDERSCORED = {'vllm_': 'vllm:', 'sglang_': 'sglang:'}
 HISTORIES = ('vllm', 'sglang')
 _SERIES: dict[str, tuple[str, ...]] = {
     'counter': ('_total', '_created'), 'gauge': ('',), 'summary': ('', '_sum', '_count', '_created'),
-    'histogram': ('_bucket', '_sum', '_count', '_created'),
+    'histogram': ('_bucket', '_sum', '_count', '_created'), 'info': ('', '_info'),
 }  # fmt: skip
 """What follows a metric's name in the text format (prometheus.io/docs/instrumenting/exposition_formats)."""
 _SUFFIXES = ('', '_total', '_bucket', '_sum', '_count', '_created')
@@ -45,14 +46,20 @@ class Answer(NamedTuple):
     """The metric that the series belongs to: the name without _bucket, _total and the like."""
 
 
+Span = tuple[str, str, str]
+"""Engine generation ('' where there is one), first and last release."""
+
+
 class _Metric(NamedTuple):
     name: str
     type: str
-    spans: tuple[tuple[str, str], ...]
-    """First and last release of each range; empty where no history is kept."""
+    spans: tuple[Span, ...]
+    """Where it exists; empty where no history is kept."""
+    hidden: tuple[Span, ...]
+    """Where it exists and is not exported unless a flag asks for it."""
     replaced: Mapping[str, str]
-    """`use` or `hint`: what to ask for instead; `hidden`: the first release that hides it; `gone_in`; `routed`: the router of
-    the vLLM production stack exports the name too (src/vllm_router/services/metrics_service)."""
+    """`use` or `hint`: what to ask for instead; `routed`: the router of the vLLM production stack exports the name too
+    (src/vllm_router/services/metrics_service)."""
 
 
 def engine_of(name: str) -> str:
@@ -84,13 +91,11 @@ def _judged(metric: _Metric, suffix: str, version: Version | None) -> Answer:
     if not metric.spans:
         return Answer('removed', use, hint, exact=False) if metric.replaced else Answer('known')
     known = catalogue(engine)
-    place = locate(known.versions, version or known.newest)
-    at = {name: number for number, name in enumerate(known.names)}
-    spans = [Range(at[first], at[last], {}) for first, last in metric.spans]
-    status = judge(spans, place, version or known.newest, known.names, dict(metric.replaced))
-    hidden = parse(metric.replaced.get('hidden', ''))
-    if status.state == 'known' and hidden is not None and version is not None and version >= hidden:
-        return Answer('hidden', use, hint, ('', str(hidden)), not metric.replaced.get('routed'))
+    place = known.position(version or known.newest)
+    status = judge([span for _, span in _ranges(known, metric.spans)], place, version or known.newest, known.names, {})
+    since = _hidden_since(known, metric, place) if status.state == 'known' and version is not None else ''
+    if since:
+        return Answer('hidden', use, hint, ('', since), not metric.replaced.get('routed'))
     if status.state not in ('removed', 'too-new'):
         return Answer('known' if status.state == 'known' else 'open')
     exact = status.exact and version is not None and not metric.replaced.get('routed')
@@ -98,6 +103,19 @@ def _judged(metric: _Metric, suffix: str, version: Version | None) -> Answer:
         earlier = _earlier(metric, version)
         use = earlier + suffix if earlier and legal else earlier
     return Answer(status.state, use, hint, status.between or ('', ''), exact)
+
+
+def _ranges(known: Catalogue, spans: Iterable[Span]) -> list[tuple[str, Range]]:
+    return [(generation, Range(known.names.index(first), known.names.index(last), {})) for generation, first, last in spans]
+
+
+def _hidden_since(known: Catalogue, metric: _Metric, place: Position) -> str:
+    """The first release that hides a metric in every generation that this one has it in, or ''."""
+    hidden = {generation: span for generation, span in _ranges(known, metric.hidden) if span.has(place.read_as)}
+    alive = {generation for generation, span in _ranges(known, metric.spans) if span.has(place.read_as)}
+    if known.versions[place.read_as] >= V0_GONE:  # the module with V0's metrics stayed for one release longer
+        alive.discard('V0')
+    return known.names[min(span.first for span in hidden.values())] if hidden and alive <= set(hidden) else ''
 
 
 def _earlier(metric: _Metric, version: Version | None) -> str:
@@ -168,24 +186,24 @@ def _metrics(engine: str) -> Mapping[str, _Metric]:
     found: dict[str, _Metric] = {}
     for metric in _listed(engine):
         same = found.get(metric.name)
-        found[metric.name] = metric._replace(spans=(*same.spans, *metric.spans)) if same else metric
+        found[metric.name] = metric._replace(spans=(*same.spans, *metric.spans), hidden=(*same.hidden, *metric.hidden)) if same else metric
     return found
 
 
 def _listed(engine: str) -> Iterator[_Metric]:
     prefix = next((prefix for prefix, owner in PREFIXES.items() if owner == engine), '')
     table = _table(engine)
-    types = {prefix + stem: kind for kind in _SERIES for stem in table.get(kind, ())}
     replaced: dict[str, Mapping[str, str]] = {
         prefix + stem: {key: prefix + value if key == 'use' else value for key, value in entry.items()}
         for stem, entry in table.get('replaced', {}).items()
     }
     if engine not in HISTORIES:
-        yield from (_Metric(name, types.get(name, ''), (), replaced.get(name, {})) for name in {**types, **replaced})
+        types = {prefix + stem: kind for kind in _SERIES for stem in table.get(kind, ())}
+        yield from (_Metric(name, types.get(name, ''), (), (), replaced.get(name, {})) for name in {**types, **replaced})
         return
     known = catalogue(engine)
     for full in known.metrics:
-        stem = full.removesuffix('_total')
-        name = stem if types.get(stem) == 'counter' else full
-        spans = tuple((first, last) for _, first, last in known.metric_history(full))
-        yield _Metric(name, types.get(name, ''), spans, replaced.get(name, {}))
+        kind = known.metric_kinds.get(full, '')
+        name = full.removesuffix('_total') if kind == 'counter' else full
+        hidden = tuple((generation, first, last) for generation, ends in known.hidden_metrics.get(full, {}).items() for first, last in ends)
+        yield _Metric(name, kind, known.metric_history(full), hidden, replaced.get(name, {}))

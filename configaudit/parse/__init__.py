@@ -98,7 +98,7 @@ def _limited(items: Iterator[Parsed | Error | Unread]) -> Iterator[Parsed | Erro
 
 
 def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator[Parsed | Error | Unread]:
-    from configaudit.parse.placeholder import unfilled, without_placeholders
+    from configaudit.parse.placeholder import is_text, unfilled, without_placeholders
     from configaudit.parse.yaml import SyntaxProblem, check, parse
 
     slices: Iterable[Slice] = islice(split(data), MAX_SLICES + 2) if kind != 'json' else split_json(data)
@@ -128,11 +128,13 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
         parsed = masked[piece.start : piece.end] if hidden else original
         document = Document(path, 'yaml', original, piece.start, piece.line, parsed, note=note)
         document.template = hidden.part(piece.start, piece.end) if hidden else None
+        if document.template is not None and not hidden_is_template(path, hidden) and is_text(document.template, original):
+            document.template, document.parsed, parsed = None, original, original
         try:
             if only_check and document.template is None:
                 check(parsed)
                 continue
-            tree = parse(parsed, hidden is not None)
+            tree = parse(parsed, document.template is not None)
         except SyntaxProblem as problem:
             plain = without_placeholders(original) if document.template is not None and problem.kind != 'limit' else None
             if plain is None:

@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 
 from configaudit.findings import Error
+from configaudit.parse.formats import is_dashboard
+from configaudit.parse.template import Template
 from configaudit.parse.tree import Map, Node, Scalar, Seq
 from configaudit.parse.yaml import SyntaxProblem, Tree, parse
+from configaudit.patterns import regex
 from configaudit.places import Document, Place, locate
 from configaudit.units import HOLE
+
+_ALERT = regex(rb'\{\{-?[^`]*\$(?:labels|value|externalLabels)\b')
+"""Of a Prometheus annotation: prometheus.io/docs/prometheus/latest/configuration/alerting_rules, templating."""
 
 
 def unfilled(document: Document, roots: list[Node]) -> Iterator[Error]:
@@ -47,6 +53,13 @@ def _spans(root: Node) -> Iterator[tuple[int, int]]:
             seen.add(id(node))
             waiting.extend(node.values() if isinstance(node, Map) else node)
             waiting.extend(node.names.values() if isinstance(node, Map) else ())
+
+
+def is_text(template: Template, data: bytes) -> bool:
+    """Whether all braces of a document that parses are for whoever reads its strings: labels in a dashboard's legends, values
+    in an alert's annotations."""
+    theirs = is_dashboard(data) or all(_ALERT.match(action.text) for action in template.actions)
+    return theirs and without_placeholders(data) is not None
 
 
 def without_placeholders(data: bytes) -> Tree | None:
