@@ -120,8 +120,8 @@ def _to_file(document: Document, edit: Edit) -> FileEdit:
         inner, outer = place.document, place.document.outer.document
         if not inner.segments:
             raise CannotEdit('the text is not written as it reads')
-        if place.start == place.end == len(inner.text) and inner.text[-1:] == text[-1:] == '\n':
-            # The last line end of a block stands in no segment: a line behind it goes in before it.
+        if place.start == place.end and inner.text[place.start - 1 : place.start] == text[-1:] == '\n':
+            # A line end, and the indentation behind it, stand in no segment: whole lines go in before it.
             place, text = Place(inner, place.start - 1, place.end - 1), '\n' + text[:-1]
         start, end = inner.out(place.start), inner.out(place.end)
         written, meant = outer.text[start:end], inner.text[place.start : place.end]

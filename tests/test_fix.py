@@ -128,6 +128,20 @@ def test_a_flag_is_added_where_it_belongs(run: Run, name: str, before: str, afte
     assert fixed(run, name, before, UNSET) == after
 
 
+def ray_service(model: str) -> str:
+    """A RayService whose Serve configuration is a string; `model` follows engine_kwargs."""
+    lines = ['applications:', '- args:', '    llm_configs:', '    - model_loading_config: {model_id: m/x}', '      engine_kwargs:', *model.splitlines()]
+    body = ''.join(f'    {line}\n' for line in lines)
+    return f'apiVersion: ray.io/v1\nkind: RayService\nmetadata: {{name: chat}}\nspec:\n  serveConfigV2: |\n{body}  rayClusterConfig: {{}}\n'
+
+
+@pytest.mark.parametrize('after', ['', '      accelerator_type: L4\n', '\n# closing\n      accelerator_type: L4\n'])
+def test_a_key_is_added_to_a_mapping_inside_a_string(run: Run, after: str) -> None:
+    before = '        max_model_len: 8192\n'
+    text = fixed(run, 'ray.yaml', ray_service(before + after), UNSET)
+    assert text == ray_service(before + '        max_num_seqs: 128\n' + after)
+
+
 def test_a_place_that_cannot_be_told_is_refused(run: Run) -> None:
     text = pod('      command: [sh, -c, "vllm serve m/x --max-num-seqs=\\u0035\\u0031\\u0032"]\n')
     assert 'escapes' in refusal(run, {'pod.yaml': text}, WIDE)
