@@ -66,6 +66,8 @@ def _group(engine: Component, container: Component) -> tuple[int, str]:
             leader, worker = pods.get(False, container['gpu_limit']), pods.get(True, container['gpu_limit'])
             return leader.value + (size - 1) * worker.value, f'a group of {size} pods'
     nodes = engine['nodes']
+    if container.kind.name == 'sky-task':
+        return own, 'each node of the task'
     return own * nodes.value, f'{nodes.value} pods' if nodes.is_set and nodes.value > 1 else 'the container'
 
 
@@ -84,7 +86,7 @@ def gpus_mismatch(engine: Component) -> Iterator[Problem]:
     if engine.peers('ray-model'):
         yield from _on_ray(engine, engine.peer('ray-model'))
         return
-    container = container_of(engine)
+    container = engine.peer('sky-task') if engine.peers('sky-task') else container_of(engine)
     if not container['gpu_limit'].is_set:
         if engine['world_size'].is_known and engine['world_size'].value == 1:
             raise NotApplicable('it needs one GPU')
@@ -101,7 +103,7 @@ def gpus_mismatch(engine: Component) -> Iterator[Problem]:
             raise Unknown('how many pods work together is not shown')
         message = '{words} needs {wanted} GPUs, {where} is given {have}: the engine stops at start'
         yield Problem(size, message, words=need.words, wanted=wanted, have=have, where=where, see=[('GPUs it is given', limit)])
-    elif wanted < limit.value and len(container.peers('engine')) == 1 and not engine['ray_cluster'].value and not _stages(engine):
+    elif wanted < limit.value and container.kind.name == 'container' and len(container.peers('engine')) == 1 and not engine['ray_cluster'].value and not _stages(engine):
         message = '{words} uses {wanted} of {have} GPUs: {idle} of them idle'
         yield Problem(
             limit, message, words=need.words, wanted=wanted, have=limit.value, idle=limit.value - wanted, severity='warning',

@@ -114,6 +114,7 @@ SKY_TASK = declare(Kind('sky-task', ('image-user',), {
     'words': _spec(default=()),
     'gpu_product': _spec('text'),
     'gpu_limit': _spec('count', default=0),
+    'gpu_resource': _spec(),
 }))  # fmt: skip
 """A SkyPilot task; `gpu_limit` is for each of its nodes."""
 

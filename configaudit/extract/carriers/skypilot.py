@@ -9,6 +9,7 @@ from configaudit import units
 from configaudit.extract.process import Nested, Process, Reading, Variable, nothing
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.carrier_kinds import SKY_TASK
+from configaudit.knowledge.gpus import lookup
 from configaudit.model import Component, Setting
 from configaudit.parse.tree import Map, Scalar, Seq, get, items, key_place, mapping, place_of, plain, text
 from configaudit.patterns import regex
@@ -79,6 +80,10 @@ def _accelerators(document: Document, root: Map, settings: dict[str, Setting]) -
     one = len(products) == 1 and HOLE not in products[0]
     settings['gpu_product'] = Setting('gpu_product', products[0] if one else None, place, reason='' if one else 'any of several', candidates=() if one else products)
     reason = '' if len(counts) == 1 and counts[0] is not None else 'the number of GPUs is one of several'
+    if (text(root, 'num_nodes') or '1') != '1':
+        reason = 'the task runs on several nodes'
+    if any(lookup(product) for product in products):
+        settings['gpu_resource'] = Setting('gpu_resource', 'nvidia.com/gpu', place)
     settings['gpu_limit'] = Setting('gpu_limit', counts[0] if not reason else None, place, reason=reason)
 
 

@@ -20,6 +20,7 @@ _VALUES = {
     'maxModelLen': '--max-model-len', 'dtype': '--dtype', 'tensorParallelSize': '--tensor-parallel-size', 'maxNumSeqs': '--max-num-seqs',
     'gpuMemoryUtilization': '--gpu-memory-utilization', 'maxLoras': '--max-loras', 'runner': '--runner', 'convert': '--convert',
 }  # fmt: skip
+_RAY_VALUES = {'pipelineParallelSize': '--pipeline-parallel-size'}
 _SWITCHES = {'enableChunkedPrefill': 'enable-chunked-prefill', 'enablePrefixCaching': 'enable-prefix-caching'}
 _NEGATIONS_SINCE = release('0.8.5')
 """Before, the parser takes `=False`: the chart of that time passed a value."""
@@ -55,7 +56,7 @@ def _part(document: Document, engines: Map, spec: Map) -> Part:
     command = (program, program._replace(value='serve'), *((model,) if model is not None and model.value else ()))
     return Part(
         text(spec, 'name') or '-', 'RayCluster' if ray else 'Deployment', spec, image, command,
-        (*_arguments(document, spec, image), *extra), '', 'yaml_item' if extra else 'values', tuple(_variables(document, engines, spec)),
+        (*_arguments(document, spec, image, ray), *extra), '', 'yaml_item' if extra else 'values', tuple(_variables(document, engines, spec, ray)),
     )  # fmt: skip
 
 
@@ -64,7 +65,11 @@ def _made(value: str, place: Place) -> Word:
     return Word(value, place, False, locked='the chart writes it')
 
 
-def _arguments(document: Document, spec: Map, image: Word | None) -> Iterator[Word]:
+def _arguments(document: Document, spec: Map, image: Word | None, ray: bool) -> Iterator[Word]:
+    if ray:
+        place = key_place(document, spec, 'raySpec')
+        yield _made('--distributed-executor-backend', place)
+        yield _made('ray', place)
     for key, flag in (('enableLoRA', '--enable-lora'), ('enableTool', '--enable-auto-tool-choice')):
         if plain(spec.get(key)) is True:
             yield _made(flag, place_of(document, spec[key]))
@@ -73,8 +78,8 @@ def _arguments(document: Document, spec: Map, image: Word | None) -> Iterator[Wo
             yield from _valued(document, spec, key, flag)
     config = mapping(spec, 'vllmConfig')
     if config is not None:
-        yield from _switches(document, config, image)
-        for key, flag in _VALUES.items():
+        yield from _switches(document, config, image, ray)
+        for key, flag in (_VALUES | _RAY_VALUES if ray else _VALUES).items():
             if isinstance(config.get(key), Scalar):
                 yield from _valued(document, config, key, flag)
     cache = mapping(spec, 'lmcacheConfig')
@@ -91,26 +96,28 @@ def _valued(document: Document, holder: Map, key: str, flag: str) -> Iterator[Wo
         yield word
 
 
-def _switches(document: Document, config: Map, image: Word | None) -> Iterator[Word]:
+def _switches(document: Document, config: Map, image: Word | None, ray: bool) -> Iterator[Word]:
     version = identify(image.value).version if image is not None and image.known else None
     for key, name in _SWITCHES.items():
         value = plain(config.get(key))
-        if value is None:
+        if value is None or (ray and not value and key == 'enablePrefixCaching'):
             continue
         place = place_of(document, config[key])
         off = f'--{name}=False' if version is not None and version < _NEGATIONS_SINCE else f'--no-{name}'
         yield _made(f'--{name}' if value else off, place)
 
 
-def _variables(document: Document, engines: Map, spec: Map) -> Iterator[Variable]:
+def _variables(document: Document, engines: Map, spec: Map, ray: bool) -> Iterator[Variable]:
     """Credentials given as they are, and the switch of the engine's generation."""
     for holder, key, name in ((spec, 'hf_token', 'HF_TOKEN'), (engines, 'vllmApiKey', 'VLLM_API_KEY')):
         word = word_of(document, holder.get(key))
         if word is not None and word.value:
             yield Variable(name, word, key_place(document, holder, key))
-    generation = get(spec, 'vllmConfig', 'v0')
-    if text(generation) == '1':
-        yield Variable('VLLM_USE_V1', _made('0', place_of(document, generation)), place_of(document, generation))
+    config = mapping(spec, 'vllmConfig')
+    if config is not None and (ray or text(config, 'v0') == '1'):
+        key = 'v1' if ray else 'v0'
+        place = place_of(document, config[key]) if key in config else key_place(document, spec, 'vllmConfig')
+        yield Variable('VLLM_USE_V1', _made(text(config, 'v1') or '0' if ray else '0', place), place)
     for item in maps(engines, 'env'):
         word, given = word_of(document, item.get('value')), text(item, 'name')
         if word is not None and given:

@@ -70,3 +70,18 @@ def test_a_token_among_the_variables(found: Callable[..., list[str]], token: str
 @pytest.mark.parametrize('text', ['run: vllm serve m\n', 'setup: {a: 1}\nresources: {image: "x"}\n', 'apiVersion: v1\nrun: vllm serve m\nenvs: {}\n'])
 def test_other_documents_are_no_task(run: Run, text: str) -> None:
     assert not [component for component in run({'a.yaml': text}).components if component.kind.name == 'sky-task']
+
+
+@pytest.mark.parametrize(
+    ('accelerators', 'more', 'rules'),
+    [
+        ('H100:4', '', ['a.yaml:11:28 engine-gpus-mismatch']),
+        ('H100:8', '', []),
+        ('H100:16', '', []),
+        ('{H100:4, A100:8}', '', []),
+        ('H100:4', 'num_nodes: 2\n', []),
+    ],
+)
+def test_gpus_of_each_node(found: Callable[..., list[str]], accelerators: str, more: str, rules: list[str]) -> None:
+    text = more + TASK.replace('H100:4', accelerators).replace('$SKYPILOT_NUM_GPUS_PER_NODE', '8')
+    assert found({'a.yaml': text}, 'engine-gpus-mismatch') == rules

@@ -68,6 +68,15 @@ def test_the_chart_of_an_old_release_passed_a_value(run: Run, tag: str, word: st
     assert engine['enable_chunked_prefill'].known_value is False
 
 
+@pytest.mark.parametrize(('more', 'use_v1'), [('', '0'), ('        v1: 1\n', '1')])
+def test_a_model_on_a_ray_cluster(run: Run, more: str, use_v1: str) -> None:
+    text = STACK + '        pipelineParallelSize: 2\n' + more + '      raySpec: {enabled: true, headNode: {requestGPU: 2}}\n'
+    (engine,) = engines(run({'values.yaml': text}))
+    assert (engine['pipeline_parallel_size'].value, engine['distributed_executor_backend'].value) == (2, 'ray')
+    assert engine['environment'].value['VLLM_USE_V1'].value == use_v1
+    assert not engine['enable_prefix_caching'].is_set
+
+
 GENERIC = """\
 image: {registry: docker.io, repository: vllm/vllm-openai, tag: v0.10.2}
 extraArgs:
