@@ -39,6 +39,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'dockerfile': ('secrets',),
     'batcher': ('batching',),
     'ray-deployment': ('ray',),
+    'triton-trtllm-model': ('trtllm',),
     'proxy-upstream': ('http', 'nginx', 'grpc'),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),

@@ -2,29 +2,32 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.model import Component, Problem, rule
 
 DOCS = 'TensorRT-LLM docs, performance/performance-tuning-guide/useful-runtime-flags'
 
 
-@rule('trtllm-scheduler-policy-pauses', on='tensorrt-llm', severity='advice', source=f'{DOCS}: Capacity Scheduler Policy', side_effect='smaller batches')
+@rule('trtllm-scheduler-policy-pauses', on=('tensorrt-llm', 'triton-trtllm-model'), severity='advice', source=f'{DOCS}: Capacity Scheduler Policy', side_effect='smaller batches')
 def scheduler_policy_pauses(engine: Component) -> Iterator[Problem]:
     """MAX_UTILIZATION starts more requests than the KV cache can finish, and pauses some in the middle of their answer when it is full.
 
-    STATIC_BATCH waits until a whole batch is done and is not meant for production. The default, GUARANTEED_NO_EVICT, finishes
-    what it starts.
+    STATIC_BATCH (V1 in Triton's `gpt_model_type`) waits until a whole batch is done and is not meant for production. The default,
+    GUARANTEED_NO_EVICT, finishes what it starts.
     """
     policy = engine['capacity_scheduler_policy']
-    if not policy.is_set:
-        raise NotApplicable('the default finishes what it starts')
-    if policy.value == 'STATIC_BATCH':
-        yield Problem(policy, 'STATIC_BATCH keeps new requests waiting until the whole batch is done', fix=policy.set('GUARANTEED_NO_EVICT'))
-    elif policy.value == 'MAX_UTILIZATION':
-        yield Problem(policy, 'MAX_UTILIZATION pauses answers in the middle when the KV cache is full', fix=policy.set('GUARANTEED_NO_EVICT'))
+    in_triton = engine.kind.name == 'triton-trtllm-model'
+    safe = 'guaranteed_no_evict' if in_triton else 'GUARANTEED_NO_EVICT'
+    if policy.is_set and str(policy.value).upper() == 'STATIC_BATCH':
+        yield Problem(policy, '{value} keeps new requests waiting until the whole batch is done', fix=policy.set(safe))
+    elif policy.is_set and str(policy.value).upper() == 'MAX_UTILIZATION':
+        yield Problem(policy, '{value} pauses answers in the middle when the KV cache is full', fix=policy.set(safe))
+    if in_triton and engine['batching_type'].is_set and str(engine['batching_type'].value).upper() == 'V1':
+        batching = engine['batching_type']
+        yield Problem(batching, 'gpt_model_type {value} is static batching: new requests wait until the whole batch is done', fix=batching.set('inflight_fused_batching'), detail='type')
 
 
 @rule(
-    'kv-share-of-free-memory-high', on=('tensorrt-llm', 'lmdeploy'), severity='advice', source='TensorRT-LLM commands/serve.py; lmdeploy lmdeploy/messages.py',
+    'kv-share-of-free-memory-high', on=('tensorrt-llm', 'lmdeploy', 'triton-trtllm-model'), severity='advice', source='TensorRT-LLM commands/serve.py; lmdeploy lmdeploy/messages.py',
     side_effect='fewer tokens fit into the KV cache',
 )  # fmt: skip
 def share_of_free_memory_high(engine: Component, *, limit: float = 0.95) -> Iterator[Problem]:
@@ -33,6 +36,6 @@ def share_of_free_memory_high(engine: Component, *, limit: float = 0.95) -> Iter
     These engines count a share of what is *free* after loading, not of the whole GPU as vLLM does: two of them on one GPU take what
     the other has left.
     """
-    share = engine['free_gpu_memory_fraction' if engine.kind.name == 'tensorrt-llm' else 'cache_max_entry_count']
+    share = engine['cache_max_entry_count' if engine.kind.name == 'lmdeploy' else 'free_gpu_memory_fraction']
     if share.is_set and limit < share.value <= 1:
         yield Problem(share, '{value} of the memory that is free after loading, over {limit}', limit=limit, fix=share.set(0.9))

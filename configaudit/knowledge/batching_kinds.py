@@ -20,6 +20,13 @@ BATCHER = declare(Kind('batcher', (), {
 }))  # fmt: skip
 """`queue_policies`: the field that sets queue limits by priority, or ''; set for Triton's dynamic batching only."""
 
+TRTLLM_MODEL = declare(Kind('triton-trtllm-model', (), {
+    'capacity_scheduler_policy': SettingSpec('text', 'guaranteed_no_evict', source='tensorrtllm_backend docs/model_config.md'),
+    'free_gpu_memory_fraction': SettingSpec('number', 0.9, source='tensorrtllm_backend docs/model_config.md'),
+    'batching_type': SettingSpec('text', 'inflight_fused_batching', source='tensorrtllm_backend docs/model_config.md'),
+}))  # fmt: skip
+"""A model of Triton's TensorRT-LLM backend: parameters of its config.pbtxt."""
+
 RAY_DEPLOYMENT = declare(Kind('ray-deployment', (), {
     'max_ongoing_requests': SettingSpec('count', None, ('max_ongoing_requests',)),
     'max_concurrent_queries': SettingSpec('count', None, ('max_concurrent_queries',)),

@@ -89,6 +89,7 @@ TGI = declare(Kind('tgi', ('engine',), {
 TRITON = declare(Kind('triton', ('engine', 'grpc-server'), {
     **_ENGINE,
     **_flags(model_repository='text', model_control_mode='text'),
+    'python_shm_bytes': SettingSpec('count', 2**20, source='Triton python_backend README, Managing Shared Memory'),
     **_known(TRITON_SOURCE, exit_timeout_secs=('s', 30), grpc_keepalive_time=('ms', 7200000), grpc_keepalive_timeout=('ms', 20000),
              grpc_keepalive_permit_without_calls=('bool', False), grpc_http2_max_pings_without_data=('count', 2),
              grpc_http2_min_recv_ping_interval_without_data=('ms', 300000), grpc_http2_max_ping_strikes=('count', 2),

@@ -128,3 +128,22 @@ def test_answers_without_a_bound(found: Audit, more: list[str], count: int) -> N
 def test_variables_of_a_unit(found: Audit) -> None:
     unit = '[Service]\nExecStart=/usr/local/bin/ollama serve\nEnvironment="OLLAMA_NUM_THREADS=8" "OLLAMA_MODELS=/m"\n'
     assert len(found({'ollama.service': unit}, 'ollama-variable-unread')) == 1
+
+
+@pytest.mark.parametrize(('size', 'shm', 'count'), [(67108864, '', 0), (134217728, '', 1), (134217728, 'shm_size: 1gb', 0), (134217728, 'ipc: host', 0)])
+def test_shared_memory_of_python_models_in_compose(found: Audit, size: int, shm: str, count: int) -> None:
+    command = f'tritonserver --model-repository=/m --backend-config=python,shm-default-byte-size={size}'
+    compose = f'services:\n  triton:\n    image: nvcr.io/nvidia/tritonserver:24.06-py3\n    command: {command}\n    {shm}\n'
+    assert len(found({'compose.yaml': compose}, 'triton-python-shared-memory-short')) == count
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'count'),
+    [
+        ('parameters { key: "batch_scheduler_policy" value: { string_value: "max_utilization" } }', 1),
+        ('parameters: { key: "gpt_model_type" value: { string_value: "V1" } }', 1),
+        ('parameters { key: "batch_scheduler_policy" value: { string_value: "${batch_scheduler_policy}" } }', 0),
+    ],
+)
+def test_policies_of_tritons_backend(found: Audit, parameters: str, count: int) -> None:
+    assert len(found({'m/x/config.pbtxt': f'name: "x"\nbackend: "tensorrtllm"\n{parameters}\n'}, 'trtllm-scheduler-policy-pauses')) == count

@@ -8,8 +8,18 @@ from configaudit.extract.engines.launch import Launch, joined_reason, launch_of,
 from configaudit.extract.engines.options import read_options, slot_for, unseen_setting, word_setting
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
+from configaudit.extract.words import Word
 from configaudit.knowledge.engine_kinds import TRITON, TRITON_SOURCE
 from configaudit.model import Component, Setting
+
+_PYTHON_SHM = 'python,shm-default-byte-size='
+
+
+def _python_shm(word: Word) -> Setting:
+    """Bytes of shared memory that each instance of a Python model takes at start."""
+    length, value = len(_PYTHON_SHM), word.value
+    place = word.place.part(length, len(value)) if word.pure else word.place
+    return word_setting('python_shm_bytes', 'count', word._replace(value=value[length:], place=place))
 
 
 def find(invocation: Invocation) -> Launch | None:
@@ -31,6 +41,9 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     unseen = invocation.unseen or arguments.unknown_tail or joined_reason(launch.arguments)
     settings = engine_settings(invocation, launch, arguments, context)
     read_options(TRITON, arguments, launch, settings, {})
+    for option in arguments.every('--backend-config'):
+        if option.value is not None and option.value.value.startswith(_PYTHON_SHM):
+            settings['python_shm_bytes'] = _python_shm(option.value)
     for name, spec in TRITON.settings.items():
         if name in settings or not spec.path or not spec.source:
             continue

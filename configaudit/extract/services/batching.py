@@ -26,6 +26,10 @@ def read(document: Document) -> Reading:
     reader: dict[str, Callable[[Document], Iterator[Component]]] = {'pbtxt': _triton, 'tf-batching': _tf_serving, 'torchserve': _torchserve}
     reading = nothing()
     reading.components.extend(reader[document.format](document))
+    if document.format == 'pbtxt' and 'tensorrtllm' in document.text:
+        from configaudit.extract.services.triton_models import trtllm_model
+
+        reading.components.extend(trtllm_model(document))
     return reading
 
 
