@@ -9,12 +9,15 @@ from configaudit.command.declare import options
 from configaudit.command.options import JUDGING, config_of
 from configaudit.command.streams import emit, is_colored, say, width
 from configaudit.command.verdict import Limits, status
+from configaudit.config import Config
 from configaudit.errors import UsageError
 from configaudit.fix_plan import plan, write
 from configaudit.host.archive import load, load_sysctl_dump, load_sysroot, save
 from configaudit.host.reader import read_host
 from configaudit.host.snapshot import Snapshot
 from configaudit.report import REPORTERS, Options, render
+from configaudit.result import Result
+from configaudit.units import seconds
 
 _OWN = (
     click.option('--save', default='', metavar='FILE', help='Also write what was read: a .tar.gz, or a folder when the name ends in `/`.'),
@@ -22,10 +25,15 @@ _OWN = (
     click.option('--sysroot', default='', metavar='DIR', help='Audit a captured tree, such as a sosreport, instead of this host.'),
     click.option('--sysctl-dump', default='', metavar='FILE', help='Audit the output of `sysctl -a`, instead of this host.'),
     click.option('--fix-plan', default='', metavar='DIR', help='Write the fixes there as files to review, with a script that applies and undoes them. The host is not changed.'),
-    click.option('-f', '--format', 'form', type=click.Choice(tuple(REPORTERS)), default='text', show_default=True, help='How the report looks.'),
+    click.option('-f', '--format', 'form', type=click.Choice((*REPORTERS, 'npd')), default='text', show_default=True, help='How the report looks.'),
     click.option('--fail-on', type=click.Choice(['error', 'warning', 'advice', 'never']), default='warning', show_default=True, help='The least severity that makes the exit status 1.'),
     click.option('--strict', is_flag=True, help='A rule for errors or warnings that could not be assessed counts like a finding.'),
     click.option('--color', type=click.Choice(['auto', 'always', 'never']), default='auto', show_default=True),
+    click.option('--watch', default='', metavar='INTERVAL', help='Run as an agent: audit again after each INTERVAL (`10m`), one line of JSON for each run.'),
+    click.option('--listen', default='', metavar='[ADDRESS:]PORT', help='With --watch: serve metrics for Prometheus. A port alone is served on 127.0.0.1.'),
+    click.option('--textfile', default='', metavar='FILE', help='With --watch: write the metrics to a .prom file of node_exporter.'),
+    click.option('--publish', multiple=True, type=click.Choice(('openreports', 'policyreport')), help='With --watch: apply a report object to the cluster. Repeatable.'),
+    click.option('--quiet', is_flag=True, help='With --watch: nothing on standard output.'),
     click.option('-v', '--verbose', is_flag=True, help='Also what was not assessed, and why.'),
 )
 
@@ -38,16 +46,51 @@ def command(**given: Any) -> int:
     Nothing is changed and nothing is started. What is read can be saved and audited elsewhere. Secrets and environments of
     processes are never read into it.
     """
+    config = config_of({**given, 'exclude': (), 'values': (), 'stdin_filename': '<stdin>', 'no_gate': False, 'jobs': 0})
+    if given['watch']:
+        return _watch(given, config)
     snapshot = _snapshot(given)
     if given['save']:
         save(snapshot, given['save'])
-    config = config_of({**given, 'exclude': (), 'values': (), 'stdin_filename': '<stdin>', 'no_gate': False, 'jobs': 0})
     result = audit_node(snapshot, config)
     if given['fix_plan']:
         written = write(plan(result.findings), given['fix_plan'])
         say(f'{given["fix_plan"]}: {", ".join(written)}')
-    emit(render(given['form'], result, Options(color=is_colored(given['color']), width=width(), verbose=given['verbose'])))
+    if given['form'] == 'npd':
+        from configaudit.outcomes import outcomes
+        from configaudit.report.npd import npd
+
+        code, line = npd(outcomes(result), given['fail_on'])
+        emit(line + '\n')
+        return code
+    emit(_rendered(result, snapshot, given))
     return status(result, (), Limits(given['fail_on'], given['strict']))
+
+
+def _rendered(result: Result, snapshot: Snapshot, given: dict[str, Any]) -> str:
+    if given['form'] == 'json':
+        from configaudit.report.escape import json_text
+        from configaudit.report.node_document import node_document
+
+        return json_text(node_document(result, snapshot))
+    return render(given['form'], result, Options(color=is_colored(given['color']), width=width(), verbose=given['verbose']))
+
+
+def _watch(given: dict[str, Any], config: Config) -> int:
+    """Run as an agent. The process ends here: no thread is waited for."""
+    from configaudit.agent import Agent, Targets, end
+
+    interval = seconds(given['watch'])
+    if not interval or interval < 1:
+        raise UsageError(f'--watch: {given["watch"]!r} is not a duration of a second or more, such as 10m')
+
+    def audit() -> tuple[Snapshot, Result]:
+        snapshot = _snapshot(given)
+        return snapshot, audit_node(snapshot, config)
+
+    targets = Targets(given['listen'], given['textfile'], given['publish'], given['quiet'])
+    end(Agent(audit, interval, targets, emit, say).run())
+    return 0
 
 
 def _snapshot(given: dict[str, Any]) -> Snapshot:

@@ -94,7 +94,7 @@ def _huge_pages(snapshot: Snapshot) -> Setting:
         if size.isdigit() and counts[0] is not None and counts[1] is not None:
             found.append((int(size), counts[0], counts[1]))
     first = next((f'{folder}/{name}/nr_hugepages' for name in snapshot.names(folder)), folder)
-    return Setting('huge_pages', tuple(found), place_of_file(snapshot, first))
+    return Setting('huge_pages', tuple(found), place_of_file(snapshot, first), reason='' if found else f'{folder}: {snapshot.why(folder)}')
 
 
 def _governors(snapshot: Snapshot) -> Setting:
