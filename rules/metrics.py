@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from configaudit.knowledge.metric_kinds import MetricUse
+from configaudit.knowledge.metric_kinds import RENAMED, MetricUse
 from configaudit.knowledge.metrics import Answer, ask, engine_of
 from configaudit.knowledge.versions import Version
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Rule, Severity, Slot, Unknown, rule
@@ -165,7 +165,10 @@ def _make(row: tuple[str, Severity, Callable[[_Asked], Problem | None], str]) ->
         if not queries['uses'].value and not queries['unread'].value:
             raise NotApplicable('it names no metric of an engine')
         unlisted = []
+        renamed = judge_one is _underscored and RENAMED in queries['known_elsewhere'].value
         for asked in _asked(queries):
+            if renamed and asked.answers[0][1].state == 'underscored':
+                raise Unknown('a relabelling among these files gives metrics other names')
             problem = judge_one(asked)
             if problem is not None:
                 yield problem

@@ -97,7 +97,8 @@ _ASKING = (b'expr', b'query', b'Query', b'-metric', b'Metric')
 def _queries(document: Document, root: Map) -> list[Component]:
     """The queries for metrics of engines in a tree: rules, a dashboard, an adapter's or a chart's values."""
     text = document.parsed
-    if not any(prefix in text for prefix in PREFIXES) or not any(word in text for word in _ASKING):
+    asks = any(prefix in text for prefix in PREFIXES) and any(word in text for word in _ASKING)
+    if not asks and not (b'metric_relabel_configs' in text and b'__name__' in text):
         return []
     from configaudit.extract.services.metrics import read_tree
 

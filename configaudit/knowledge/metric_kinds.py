@@ -8,6 +8,8 @@ from configaudit.places import Place
 
 PREFIXES = (b'vllm', b'sglang', b'tgi_', b'nv_')
 """What a document holds that can name an engine's metric; see `knowledge.metrics`."""
+RENAMED = '*'
+"""Among the names that an object defines: it gives metrics other names by a pattern."""
 
 
 class MetricUse(NamedTuple):
@@ -42,6 +44,6 @@ METRIC_QUERY = declare(Kind('metric-query', (), {
     'target_name': SettingSpec('text'),
     'stated': SettingSpec(default={}),
 }))  # fmt: skip
-"""One object's queries. `uses`: MetricUse values; `unread`: Unread values; `defines`: names that its rules record or an
-adapter gives; `known_elsewhere`: those of the whole run; `target_name`: the workload that an autoscaler scales;
+"""One object's queries. `uses`: MetricUse values; `unread`: Unread values; `defines`: names that its rules
+record; `known_elsewhere`: those of the whole run; `target_name`: the workload that an autoscaler scales;
 `stated`: engine -> version that the run's option gives, where no such engine is seen."""

@@ -72,7 +72,7 @@ def ask(name: str, version: Version | None) -> Answer:
     prefix = next((prefix for prefix in UNDERSCORED if name.startswith(prefix)), '')
     if prefix:
         meant = UNDERSCORED[prefix] + name.removeprefix(prefix)
-        return Answer('underscored', meant) if _split(meant)[0] is not None else Answer('open')
+        return Answer('underscored', meant) if _split(meant)[0] is not None else _unknown(meant, version)
     metric, suffix = _split(name)
     if metric is None:
         return _unknown(name, version)

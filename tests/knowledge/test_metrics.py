@@ -36,6 +36,10 @@ from configaudit.knowledge.versions import parse
         ('vllm:num_requests_waiting:sum', '', 'open', ''),  # a recording rule
         ('vllm:something_else', '', 'open', ''),
         ('vllm_num_requests_running', '', 'underscored', 'vllm:num_requests_running'),
+        ('vllm_num_request_running', '', 'unknown', 'vllm:num_requests_running'),
+        ('vllm:request_queue_size', '', 'unknown', ''),
+        ('vllm_request_failure_total', '', 'unknown', ''),
+        ('vllm:request_errors_total', '', 'known', ''),  # the production stack's router
         ('vllm_something_else', '', 'open', ''),
         ('sglang:num_running_reqs', '0.5.9', 'known', ''),
         ('sglang:time_per_output_token_seconds_bucket', '0.5.9', 'removed', 'sglang:inter_token_latency_seconds_bucket'),

@@ -98,6 +98,19 @@ def test_what_was_not_read_is_not_assessed(run: Run) -> None:
     assert {item.rule.id for item in result.not_assessed} >= {'metric-removed', 'metric-unknown'}
 
 
+@pytest.mark.parametrize(
+    'renaming',
+    [
+        'apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nspec:\n  podMetricsEndpoints:\n  - metricRelabelings:\n    - {sourceLabels: [__name__], regex: "(.+):(.+)", targetLabel: __name__, replacement: "$1_$2"}\n',
+        'scrape_configs:\n- job_name: a\n  metric_relabel_configs:\n  - {source_labels: [__name__], regex: "(.+):(.+)", target_label: __name__, replacement: "${1}_$2"}\n',
+    ],
+)
+def test_a_relabelling_may_make_the_underscored_name(run: Run, renaming: str) -> None:
+    result = run({'r.yaml': rules('vllm_num_requests_running > 1'), 'prometheus.yml': renaming})
+    assert judged(result) == []
+    assert 'metric-underscored' in {item.rule.id for item in result.not_assessed}
+
+
 def test_series_of_one_metric_are_one_finding(run: Run) -> None:
     name = 'vllm:time_per_output_token_seconds'
     result = run({'r.yaml': rules(f'{name}_sum / {name}_count > 1', f'{name}_bucket > 1'), 'a.yaml': V16})
@@ -108,7 +121,7 @@ def test_series_of_one_metric_are_one_finding(run: Run) -> None:
 
 
 def test_a_name_that_no_list_has_is_not_assessed(run: Run) -> None:
-    result = run({'r.yaml': rules('vllm_queue_length > 1')})
+    result = run({'r.yaml': rules('vllm_house_score > 1')})
     assert judged(result) == []
     reason = next(item.reason for item in result.not_assessed if item.rule.id == 'metric-unknown')
-    assert reason.startswith('no list here has vllm_queue_length')
+    assert reason.startswith('no list here has vllm_house_score')

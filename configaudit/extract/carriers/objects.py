@@ -208,6 +208,18 @@ def _chart_values(owner: Owner, root: Map) -> Reading:
     return read_values(owner, root)
 
 
+def _with_renames(read: Callable[[Owner, Map], Reading]) -> Callable[[Owner, Map], Reading]:
+    """The reader of a monitor, and whether it gives metrics other names."""
+
+    def read_both(owner: Owner, root: Map) -> Reading:
+        reading = read(owner, root)
+        if b'__name__' in owner.document.parsed:
+            reading.add(_service_kind('metrics', 'read_rules')(owner, root))
+        return reading
+
+    return read_both
+
+
 OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'ConfigMap': _data,
     'Secret': _data,
@@ -215,11 +227,11 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'HorizontalPodAutoscaler': _with_metrics(_autoscaler),
     'ScaledObject': _with_metrics(_scaled_object),
     **dict.fromkeys(('ScaledJob', 'PodAutoscaler', 'AutoscalingPolicy'), _service_kind('metrics', 'read_autoscaler')),
-    **dict.fromkeys(('PrometheusRule', 'VMRule', 'PersesDashboard', 'EndpointPickerConfig'), _service_kind('metrics', 'read_rules')),
+    **dict.fromkeys(('PrometheusRule', 'VMRule', 'Rules', 'ClusterRules', 'GlobalRules', 'PersesDashboard', 'EndpointPickerConfig'), _service_kind('metrics', 'read_rules')),
     'GrafanaDashboard': _service_kind('metrics_grafana', 'read_resource'),
     'PodDisruptionBudget': _budget,
-    'ServiceMonitor': _monitor,
-    'PodMonitor': _monitor,
+    'ServiceMonitor': _with_renames(_monitor),
+    'PodMonitor': _with_renames(_monitor),
     'KubeletConfiguration': _kubelet,
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,

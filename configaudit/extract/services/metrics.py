@@ -8,6 +8,7 @@ from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process, Reading
 from configaudit.extract.services.metrics_query import Queries
 from configaudit.extract.words import Word, word_of
+from configaudit.knowledge.metric_kinds import RENAMED
 from configaudit.model import Component
 from configaudit.parse.tree import Map, Node, Seq, get, items, key_place, mapping, maps, place_of, text
 from configaudit.patterns import regex
@@ -25,7 +26,7 @@ _SETTING = regex(r'(?:-*[\w-]+-metric|\w+Metric|(?:queuedRequests|runningRequest
 
 
 def read_rules(owner: 'Owner', root: Map) -> Reading:
-    """A PrometheusRule, VMRule or PersesDashboard, or the configuration of an endpoint picker."""
+    """A PrometheusRule or its like, a PersesDashboard, the configuration of an endpoint picker, a monitor that renames metrics."""
     queries = Queries(owner.document)
     _search(queries, owner.document, root)
     return _reading(queries, owner, root)
@@ -92,7 +93,6 @@ def _ask(queries: Queries, document: Document, node: Map) -> None:
     elif 'seriesQuery' in node:
         queries.query(node['seriesQuery'], 'adapter')
         queries.query(node.get('metricsQuery'), 'adapter')
-        queries.record(text(node, 'name', 'as'))
     elif text(node, 'type') == 'prometheus':
         queries.query(get(node, 'metadata', 'query'), 'autoscaler')
     elif kind == 'PrometheusTimeSeriesQuery':
@@ -100,6 +100,9 @@ def _ask(queries: Queries, document: Document, node: Map) -> None:
     elif kind in ('PrometheusLabelValuesVariable', 'PrometheusLabelNamesVariable'):
         for matcher in items(node, 'spec', 'matchers'):
             queries.query(matcher, 'dashboard')
+    for relabeling in (*maps(node, 'metricRelabelings'), *maps(node, 'metric_relabel_configs')):
+        if (text(relabeling, 'targetLabel') or text(relabeling, 'target_label')) == '__name__':
+            queries.record(RENAMED)
     for key, value in node.items():
         if _SETTING.match(key) and (word := word_of(document, value)) is not None:
             queries.name(word, word.value.partition('{')[0], 'scheduler')

@@ -53,7 +53,7 @@ class Queries:
         self.uses.append(MetricUse(name, place, role, alternatives, locked=locked))
 
     def record(self, name: str | None) -> None:
-        """A name that exists because a rule or an adapter makes it."""
+        """A name that exists because a rule makes it."""
         if name:
             self.defines.add(name)
 
