@@ -8,7 +8,7 @@ from configaudit.knowledge.vllm import chunked_prefill_forced
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Severity, Slot, Unknown, rule
 
 from .engine_model import Fit, fit, subject
-from .releases import release
+from .releases import is_among, release
 from .vllm import DOCS, default_of, generates, on_gpu
 
 BUILT_IN = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'LeaderWorkerSet')
@@ -76,28 +76,29 @@ def batched_tokens_too_few(engine: Component) -> Iterator[Problem]:
     tokens, seqs = engine['max_num_batched_tokens'], engine['max_num_seqs']
     if not tokens.is_set:
         raise NotApplicable('--max-num-batched-tokens is not set')
-    length, chunked = _context(engine), engine['enable_chunked_prefill']
-    honoured = engine.version is not None and engine.version >= version_of('0.11.1')
-    if honoured and chunked.is_set and chunked.value is False and tokens.value < length:
-        message = '{value} tokens a step for a context of {length} without chunked prefill: the engine stops at start'
-        yield Problem(tokens, message, length=length, see=[('chunked prefill is off', chunked), ('context length', engine['max_model_len'])], fix=tokens.set(length), detail='length')
     if seqs.is_set and seqs.is_known and tokens.value < seqs.value:
         yield Problem(tokens, '{value} tokens a step for {seqs} sequences: the engine stops at start', seqs=seqs.value, see=[('sequences', seqs)], fix=tokens.set(max(2048, seqs.value)))
     elif not seqs.is_set and engine.version is not None and engine.version < version_of('0.10.1'):
         on_gpu(engine)
-        if not seqs.all(lambda width: width > tokens.value):
-            return
-        message = '{value} tokens a step for {seqs} sequences, the default of {engine}: the engine stops at start'
-        yield Problem(tokens, message, seqs=default_of(seqs), engine=release(engine), fix=tokens.set(2048), detail='default')
+        if seqs.all(lambda width: width > tokens.value):
+            message = '{value} tokens a step for {seqs} sequences, the default of {engine}: the engine stops at start'
+            yield Problem(tokens, message, seqs=default_of(seqs), engine=release(engine), fix=tokens.set(2048), detail='default')
+    chunked = engine['enable_chunked_prefill']
+    if chunked.is_set and chunked.value is False and is_among(engine, '0.11.1'):
+        length, certain = _context(engine)
+        if tokens.value < length:
+            message = '{value} tokens a step for a context of {length} without chunked prefill: the engine stops at start'
+            see = [('chunked prefill is off', chunked), ('context length', engine['max_model_len'])]
+            yield Problem(tokens, message, length=length, see=see, fix=tokens.set(length), severity=None if certain else 'warning', detail='length')
 
 
-def _context(engine: Component) -> int:
-    """The context length that is given, or the model's own; 0 when neither is known."""
+def _context(engine: Component) -> tuple[int, bool]:
+    """The context length that is given, or the model's own, and whether that is certain."""
     length = engine['max_model_len']
     if length.is_set:
-        return int(length.known_value or 0) if length.is_known else 0  # type: ignore[call-overload]
-    model = lookup(str(engine['model'].known_value or ''))
-    return model.context if model is not None else 0
+        return int(length.value), True
+    known = subject(engine)
+    return known.model.context, known.certain
 
 
 def _has_value(engine: Component) -> bool:
