@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from configaudit.knowledge.history import Status
+from configaudit.knowledge.parser_names import names, status
 from configaudit.knowledge.versions import release as version_of
 from configaudit.model import Component, NotApplicable, Problem, Setting, Severity, rule
 from configaudit.units import boolean
@@ -165,3 +167,42 @@ def tool_parser_unused(engine: Component) -> Iterator[Problem]:
     if not choice.value:
         message = '--tool-call-parser {value} without --enable-auto-tool-choice: a request with tools and no tool_choice gets a 400, or the call as plain text'
         yield Problem(parser, message, fix=choice.set(True))
+
+
+@rule('vllm-parser-unknown', on='vllm', severity='error', source='vLLM tool_parsers/ and reasoning/ of the releases; entrypoints/openai/api_server.py 0.6.6 to 0.18.1, common/cli_args.py 0.33.0: KeyError')
+def parser_unknown(engine: Component) -> Iterator[Problem]:
+    """The engine stops at start: the release registers no parser of that name.
+
+    The parser of tool calls is looked up with --enable-auto-tool-choice, until 0.8 the one of reasoning with --enable-reasoning. A parser that a plugin brings is left alone; in an image that is
+    not the project's own it is a warning.
+    """
+    early = engine.version is not None and engine.version < version_of('0.9.0')
+    for setting, kind, switch in ((engine['tool_call_parser'], 'tool', 'enable_auto_tool_choice'), (engine['reasoning_parser'], 'reasoning', 'enable_reasoning' if early else '')):
+        plugin = any(option.name == f'--{kind}-parser-plugin' for option in engine['options'].value)
+        if not setting.is_set or plugin or not setting.value or (switch and not is_given(engine[switch])):
+            continue
+        found = status(kind, setting.value, engine.version)
+        hint = _hint(found, kind, setting.value, engine)
+        if hint:
+            severity: Severity | None = None if found.exact and engine.version is not None and is_upstream_image(engine) else 'warning'
+            yield Problem(setting, '{flag} {value} is not known to {engine}: {hint}', flag=option_of(setting), engine=release(engine), hint=hint, severity=severity)
+
+
+def is_upstream_image(engine: Component) -> bool:
+    """Whether the image is the project's own, or none is named: others may bring plugins."""
+    image = engine['image']
+    return not image.is_set or 'vllm/vllm-openai' in str(image.known_value or '')
+
+
+def _hint(found: Status, kind: str, name: str, engine: Component) -> str:
+    """What to do about a parser that the release does not have, or ''."""
+    if found.state == 'removed' and found.between is not None:
+        return f'{found.between[0]} had it last'
+    if found.state == 'too-new' and found.between is not None:
+        return f'it first appears in {found.between[1]}'
+    if found.state != 'unknown':
+        return ''
+    from difflib import get_close_matches  # 5 ms, needed only for a name that no release has
+
+    near = get_close_matches(name, names(kind, engine.version), n=1, cutoff=0.6)
+    return f'did you mean {near[0]}?' if near else 'no release has it'
