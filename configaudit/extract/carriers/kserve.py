@@ -72,11 +72,27 @@ def _merged(name: str, written: Process, process: Process, stores: Any) -> Proce
     if data is None or not (command or written.entrypoint):
         return process
     own = written.arguments or ()
+    if command:  # what is missing is added to the service
+        command = (command[0]._replace(place=written.component.place, pure=False), *command[1:])
     environment = [Variable(key[4:], word, word.place) for key, word in data.values.items() if key.startswith('env/')]
     return process._replace(
-        image=written.image or data.values.get('image'), entrypoint=written.entrypoint or command, arguments=(*arguments, *own),
+        image=written.image or data.values.get('image'), entrypoint=written.entrypoint or command, arguments=(*_not_overridden(arguments, own), *own),
         environment=(*environment, *written.environment), partial=data.partial, keys=None if own else Keys(None, '-', False), settle=None,
     )  # fmt: skip
+
+
+def _not_overridden(arguments: tuple[Word, ...], own: tuple[Word, ...]) -> Iterator[Word]:
+    """The runtime's arguments without those that the service gives again, which is how it overrides them: of one option the last counts."""
+    given = {_flag(word) for word in own if word.value.startswith('--')}
+    skipping = False
+    for word in arguments:
+        skipping = _flag(word) in given if word.value.startswith('-') else skipping
+        if not skipping:
+            yield word
+
+
+def _flag(word: Word) -> str:
+    return word.value.partition('=')[0].replace('_', '-')
 
 
 def _listed(data: Data | None, key: str) -> tuple[Word, ...]:

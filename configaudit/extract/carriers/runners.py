@@ -6,13 +6,14 @@ NVIDIA/k8s-nim-operator api/apps/v1alpha1.
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from configaudit.extract.carriers.made import changed, gathered, listed, renamed
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.carriers.resources import Part, joined, with_image
 from configaudit.extract.process import Process
 from configaudit.extract.words import Word, word_of
-from configaudit.parse.tree import Map, get, key_place, mapping, maps, text
+from configaudit.parse.tree import Map, get, items, key_place, mapping, maps, text
 from configaudit.places import Place
 
 _PROBES = ('livenessProbe', 'readinessProbe', 'startupProbe')
@@ -22,27 +23,36 @@ def dynamo_graph(owner: Owner, root: Map) -> Iterator[Part]:
     """DynamoGraphDeployment v1alpha1: a container for every service; v1beta1 has pod templates, which are found as such."""
     for name, service in (mapping(root, 'spec', 'services') or {}).items():
         if isinstance(service, Map):
-            yield from _dynamo(owner._replace(part=name), service, name)
+            yield from _dynamo(owner._replace(part=name), service, name, items(root, 'spec', 'envs'))
 
 
 def dynamo_component(owner: Owner, root: Map) -> Iterator[Part]:
     """DynamoComponentDeployment v1alpha1: one such service."""
     spec = mapping(root, 'spec')
     if spec is not None:
-        yield from _dynamo(owner, spec, 'main')
+        yield from _dynamo(owner, spec, 'main', [])
 
 
-def _dynamo(owner: Owner, service: Map, name: str) -> Iterator[Part]:
+def _dynamo(owner: Owner, service: Map, name: str, shared: list[Any]) -> Iterator[Part]:
     pod, main = mapping(service, 'extraPodSpec'), mapping(service, 'extraPodSpec', 'mainContainer')
     if pod is None or main is None:
         return
-    around = renamed(service, resources='resources', env='envs', **{probe: probe for probe in _PROBES})
-    container = gathered(main, around, main)
-    if 'resources' not in main and 'resources' in service:
-        container = changed(container, resources=_dynamo_resources(service))
-    if 'envs' in service and 'env' in main:
-        container = changed(container, env=listed(main, *maps(service, 'envs'), *maps(main, 'env')))
+    container = gathered(main, renamed(service, **{probe: probe for probe in _PROBES}), main)
+    more = {
+        'env': [*shared, *items(service, 'envs'), *items(main, 'env')],
+        'envFrom': [*_secret(service), *items(main, 'envFrom')],
+        'volumeMounts': [*(renamed(mount, name='name', mountPath='mountPoint') for mount in maps(service, 'volumeMounts')), *items(main, 'volumeMounts')],
+    }
+    lists = {key: listed(main, *nodes) for key, nodes in more.items() if nodes}
+    container = changed(container, resources=main.get('resources') or _dynamo_resources(service), **lists)
     yield Part(owner, changed(pod, containers=listed(main, container, *maps(pod, 'containers'))), partial(_dynamo_command, name))
+
+
+def _secret(service: Map) -> Iterator[Map]:
+    """`envFromSecret` as an entry of envFrom."""
+    if 'envFromSecret' in service:
+        reference = renamed(service, name='envFromSecret')
+        yield changed(reference, secretRef=reference)
 
 
 def _dynamo_resources(service: Map) -> Map | None:

@@ -73,13 +73,21 @@ def test_a_service_has_the_command_of_its_runtime_and_the_arguments_of_both(run:
 def test_what_is_unset_is_asked_of_the_service(run: Run) -> None:
     files = {'runtime.yaml': RUNTIME, 'service.yaml': SERVICE}
     unset = [item for item in run(files).findings if item.rule.id == 'vllm-max-model-len-unset']
-    assert [locate(item.place).path for item in unset] == ['runtime.yaml']
+    assert [locate(item.place).path for item in unset] == ['service.yaml']
     slots = [change.slot for item in unset for change in (item.fix.changes if item.fix else ())]
     assert all(slot is None or slot.place.document.path == 'service.yaml' for slot in slots)
     (engine,) = engines(run(files), 'InferenceService')
     slot = engine['max_model_len'].slot
     assert slot is not None
     assert slot.place.outermost().document.path == 'service.yaml'
+
+
+def test_a_service_overrides_an_option_of_its_runtime(run: Run) -> None:
+    own = SERVICE.replace('[--gpu-memory-utilization=0.97]', '[--max_num_seqs, "64"]')
+    result = run({'runtime.yaml': RUNTIME, 'service.yaml': own})
+    (engine,) = engines(result, 'InferenceService')
+    assert engine['max_num_seqs'].value == 64
+    assert 'vllm-flag-duplicated' not in {item.rule.id for item in result.findings}
 
 
 def test_image_and_command_of_the_service_count(run: Run) -> None:

@@ -149,6 +149,16 @@ def test_a_service_of_dynamo_is_a_container_with_its_gpus_and_environment(run: R
     assert not rules & {'vllm-flag-unknown', 'engine-shm-default', 'readiness-probe-missing', 'requests-missing'}
 
 
+def test_what_a_dynamo_service_and_its_graph_add_reaches_the_container(run: Run) -> None:
+    more = '      envFromSecret: hf\n      volumeMounts: [{name: cache, mountPoint: /root/.cache/huggingface}]\n      extraPodSpec:\n        nodeSelector'
+    text = DYNAMO.replace('      extraPodSpec:\n        nodeSelector', more).replace('  services:\n', '  envs: [{name: HF_HUB_OFFLINE, value: "1"}]\n  services:\n')
+    (engine,) = engines(run({'a.yaml': text}))
+    container = engine.peer('container')
+    assert set(engine['environment'].value) == {'HF_HUB_OFFLINE', 'NCCL_DEBUG'}
+    assert [item.name for item in container['imported'].known_value] == ['hf']  # type: ignore[attr-defined]
+    assert list(container['mounts'].value) == ['/root/.cache/huggingface']
+
+
 def test_one_string_of_a_dynamo_container_is_a_script(run: Run) -> None:
     script = DYNAMO.split('          command:')[0]
     (engine,) = engines(run({'a.yaml': script + '          args: ["python3 -m dynamo.vllm --model Qwen/Qwen3-0.6B --enforce-eager | tee /tmp/log"]\n'}))
