@@ -6,17 +6,20 @@ from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 
 from .serving import serving_engine
 
-_KEYS = {'vllm': 'VLLM_API_KEY', 'tgi': 'API_KEY', 'sglang': ''}
-"""Engines with a key of their own, and the variable that sets it."""
+_KEYS: dict[str, tuple[str, ...]] = {
+    'vllm': ('VLLM_API_KEY',), 'tgi': ('API_KEY',), 'sglang': (), 'llama.cpp-server': ('LLAMA_API_KEY', 'LLAMA_ARG_API_KEY_FILE'), 'lmdeploy': (),
+    'ollama': (), 'tensorrt-llm': (),
+}  # fmt: skip
+"""Engines, and the variables that set a key: Ollama and trtllm-serve have none at all."""
+_OPTIONS = ('--api-key', '--api-keys', '--api-key-file')
 _INTERNAL = ('internal', 'private')
 
 
 def _has_key(engine: Component) -> bool:
     """Whether requests need a key; Unknown where variables or arguments are not seen."""
-    if any(option.name == '--api-key' for option in engine['options'].value):
+    if any(option.name in _OPTIONS for option in engine['options'].value):
         return True
-    name = _KEYS[engine.kind.name]
-    if name and name in engine['environment'].value:
+    if any(name in engine['environment'].value for name in _KEYS[engine.kind.name]):
         return True
     for container in engine.peers('container'):
         if container['imported'].value:

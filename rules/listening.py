@@ -27,10 +27,10 @@ def host_loopback(engine: Component) -> Iterator[Problem]:
     When it is wrong: a proxy in the same pod is the only client; with a second container in the pod it is a warning.
     """
     host = engine[_ADDRESS[engine.kind.name]]
-    if not _reached_over_network(engine) or engine['command'].known_value == 'dynamo':
+    if engine['command'].known_value == 'dynamo' or (host.is_known and host.value not in LOOPBACK):
+        raise NotApplicable('it listens elsewhere, or answers through a frontend')
+    if not _reached_over_network(engine) or host.value not in LOOPBACK:
         raise NotApplicable('it serves no container network')
-    if host.value not in LOOPBACK:
-        return
     beside = any(len([c for c in pod.peers('container') if not c['init'].known_value]) > 1 for pod in engine.peers('pod'))
     word = 'listens on' if host.is_set else 'is given no address and listens on'
     yield Problem(host, '{engine} {word} {value}: nothing outside the container reaches it', engine=engine.kind.name, word=word, severity='warning' if beside else None, fix=_everywhere(engine))

@@ -68,12 +68,11 @@ def metrics_off(engine: Component) -> Iterator[Problem]:
         yield Problem(metrics, '--metrics is not given: /metrics answers with an error', severity='advice', fix=metrics.set(True))
 
 
-@rule('llama-server-exposed', on='llama.cpp-server', severity='error', source=f'{README}: "do not enable in untrusted environments"')
-def exposed(engine: Component) -> Iterator[Problem]:
-    """Whoever reaches the port may run the server's tools (shell commands among them), or use the model without a key.
+@rule('llama-server-tools-on', on='llama.cpp-server', severity='error', source=f'{README}: "do not enable in untrusted environments"')
+def tools_on(engine: Component) -> Iterator[Problem]:
+    """Whoever reaches the port may run the server's tools, shell commands and the reading of files among them.
 
-    --tools and --agent are an error behind a public Service and a warning elsewhere. Without --api-key, a server that a LoadBalancer or
-    NodePort Service opens to callers outside the cluster is a warning.
+    It is an error behind a LoadBalancer or NodePort Service and a warning elsewhere.
     """
     public = [service for pod in engine.peers('pod') for service in pod.peers('service') if service['type'].known_value in _PUBLIC]
     for name in ('tools', 'agent'):
@@ -84,8 +83,3 @@ def exposed(engine: Component) -> Iterator[Problem]:
             message = '--{flag} lets whoever reaches the port run commands and read files, {where}'
             fix = setting.remove() if name == 'agent' and given else None
             yield Problem(setting, message, flag=name, where=where, severity=None if public else 'warning', fix=fix, detail=name)
-    key, file = engine['api_key'], engine['api_key_file']
-    if public and not key.is_set and not file.is_set and key.value is None:
-        kind = public[0]['type'].value
-        yield Problem(key, 'no --api-key, and {kind} Service {service} opens the server to callers outside the cluster', kind=kind, service=public[0].name, severity='warning', confidence='medium', see=[('the Service', public[0].place)], detail='key')
-

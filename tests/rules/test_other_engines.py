@@ -147,3 +147,16 @@ def test_shared_memory_of_python_models_in_compose(found: Audit, size: int, shm:
 )
 def test_policies_of_tritons_backend(found: Audit, parameters: str, count: int) -> None:
     assert len(found({'m/x/config.pbtxt': f'name: "x"\nbackend: "tensorrtllm"\n{parameters}\n'}, 'trtllm-scheduler-policy-pauses')) == count
+
+
+@pytest.mark.parametrize(
+    ('engine', 'count'),
+    [
+        ({'image': OLLAMA, 'args': None, 'ports': [{'name': 'http', 'containerPort': 11434}]}, 1),
+        ({'image': LLAMA, 'args': ['-m', 'x.gguf'], 'ports': [{'name': 'http', 'containerPort': 8080}]}, 1),
+        ({'image': LLAMA, 'args': ['-m', 'x.gguf', '--api-key-file', '/k'], 'ports': [{'name': 'http', 'containerPort': 8080}]}, 0),
+    ],
+)
+def test_engines_open_to_everybody(found: Audit, engine: dict[str, Any], count: int) -> None:
+    files = {'d.yaml': deployment(container(**engine)), 's.yaml': SERVICE.replace('spec: {', 'spec: {type: LoadBalancer, ')}
+    assert len(found(files, 'engine-open-without-key')) == count
