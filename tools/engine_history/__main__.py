@@ -9,7 +9,7 @@ from pathlib import Path
 from configaudit.knowledge.versions import release as version_of
 
 from .entry_points import flags
-from .history import Json, Snapshot, collapse, expand, in_order, rekey, snapshot
+from .history import Json, Snapshot, collapse, expand, in_order, keys_of, rekey, snapshot
 from .index import Release, fetch, releases
 from .review import changes
 from .sources import cache_folder, sources
@@ -69,7 +69,7 @@ def update(options: argparse.Namespace) -> int:
         except (OSError, ValueError, LookupError) as error:
             print(f'{options.engine} {release.name}: {error}', file=sys.stderr)
             failed = 1
-    snapshots = rekey(snapshots, shipped['flags'])
+    snapshots = rekey(snapshots, keys_of(shipped))
     target.write_text(lines(collapse(options.engine, snapshots)))
     report(snapshots, (release.name for release in wanted if release.name in snapshots))
     return failed

@@ -38,18 +38,25 @@ def in_order(names: Iterable[str]) -> list[str]:
 def rekey(snapshots: Mapping[str, Snapshot], keys: Iterable[str] = ()) -> dict[str, Snapshot]:
     """The same with one key for each option through all releases: the main spelling of the newest release that has it.
 
-    A key is always a spelling that the release takes. `keys` are kept where they can be.
+    A key is always a spelling that the release takes. `keys`, the foremost first, are kept where they can be.
     """
-    main = set(keys)
+    rank = {key: number for number, key in enumerate(keys)}
     found = {}
     for name in reversed(in_order(snapshots)):
         flags = {}
         for spec in snapshots[name].flags.values():
-            key = next((each for each in spec['names'] if each in main), _first_long(spec['names']))
-            main.add(key)
+            used = [each for each in spec['names'] if each in rank]
+            key = min(used, key=rank.__getitem__, default=_first_long(spec['names']))
+            rank.setdefault(key, len(rank))
             flags[key] = spec
         found[name] = snapshots[name]._replace(flags=flags)
     return found
+
+
+def keys_of(shipped: Json) -> list[str]:
+    """The options of the shipped form, those of the newest releases first."""
+    place = {name: number for number, name in enumerate(shipped['versions'])}
+    return sorted(shipped['flags'], key=lambda key: (-place[shipped['flags'][key][-1]['last']], key))
 
 
 def _first_long(names: list[str]) -> str:
