@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 from configaudit.knowledge.history import Position, Range
 
 Spec = Mapping[str, Any]
-_MANY = frozenset(('--lora-modules',))
-"""Flags that take several values in every release, also where the data says one (LoRAParserAction, nargs '*' or '+')."""
 LEVEL = '-O'
 """vLLM reads `-O3` as --optimization-level 3, before 0.12.0 as --compilation-config."""
 
@@ -16,7 +14,7 @@ class Flag(NamedTuple):
     """What a flag is at one version (or, with an unknown version, at every version that has it)."""
 
     option: str  # the main spelling, '--max-num-seqs'
-    type: str  # bool int human-int human-int-or-auto float str enum json list[...] custom
+    type: str  # bool int human-int human-int-or-auto float str enum json json-or-str list[...] custom
     default: object = None
     computed: bool = False  # the default is worked out by the engine's code: `default` says nothing
     choices: tuple[str, ...] = ()
@@ -76,7 +74,7 @@ def flag_at(option: str, span: Range, place: Position | None) -> Flag:
         choices=tuple(spec.get('choices', ())),
         bounds=tuple(sorted(spec.get('bounds', {}).items())),
         boolean=spec.get('boolean', ''),
-        nargs='+' if option in _MANY else spec.get('nargs', ''),
+        nargs=spec.get('nargs', ''),
         nullable=spec.get('nullable', False),
         aliases=tuple(spec.get('aliases', ())),
         deprecated=spec.get('deprecated', False),

@@ -5,7 +5,7 @@ The data is `engines/*.json`, written by tools/engine_history; `history` reads a
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from configaudit.knowledge.flag import LEVEL, Flag, Spec, flag_at, paired, spelled
@@ -33,10 +33,18 @@ class Lookup(NamedTuple):
 Meaning = tuple[str, Range, bool]
 
 
+def _nothing(part: str) -> Mapping[str, Any]:
+    """What a catalogue without variables and metrics has of them."""
+    return {}
+
+
 class Catalogue:
     """One engine's flags and variables. Build it with `catalogue(engine)`, which keeps it."""
 
-    def __init__(self, engine: str, data: Mapping[str, Any], replacements: Mapping[str, Any]) -> None:
+    def __init__(
+        self, engine: str, data: Mapping[str, Any], replacements: Mapping[str, Any], more: Callable[[str], Mapping[str, Any]] = _nothing
+    ) -> None:
+        """`data`: versions and flags; `more`: gives what is rarely asked for, 'env' or 'metrics', when it is asked for."""
         self.engine = engine
         self.names: list[str] = data['versions']
         self.versions = tuple(version for name in self.names if (version := parse(name)))
@@ -45,15 +53,49 @@ class Catalogue:
         since = PAIRED_SINCE.get(engine)
         self._paired_from = bisect_left(self.versions, since) if since else len(self.versions)
         self._flags: Mapping[str, list[Spec]] = data['flags']
-        self._env: Mapping[str, list[Spec]] = data.get('env', {})
-        self._metrics: Mapping[str, Mapping[str, list[list[str]]]] = data.get('metrics', {})
-        self.hidden_metrics: Mapping[str, Mapping[str, list[list[str]]]] = data.get('hidden_metrics', {})
-        self.metric_kinds: Mapping[str, str] = data.get('metric_kinds', {})
-        self.options, self.variables, self.metrics = tuple(self._flags), tuple(self._env), tuple(self._metrics)
+        self.options = tuple(self._flags)
         self._replaced = replacements
+        self._more = more
         self._tables: dict[int | None, dict[str, list[Meaning]]] = {}
+        self._meanings: Callable[[str, int | None], list[Meaning]] = cache(self._look_up)
         self.find: Callable[[str, Version | None], Lookup] = cache(self._find)
         self.status: Callable[[str, Version | None], Status] = cache(self._status)
+
+    @cached_property
+    def _env(self) -> Mapping[str, list[Spec]]:
+        found: Mapping[str, list[Spec]] = self._more('env').get('env', {})
+        return found
+
+    @cached_property
+    def _emitted(self) -> Mapping[str, Any]:
+        return self._more('metrics')
+
+    @property
+    def _metrics(self) -> Mapping[str, Mapping[str, list[list[str]]]]:
+        found: Mapping[str, Mapping[str, list[list[str]]]] = self._emitted.get('metrics', {})
+        return found
+
+    @property
+    def hidden_metrics(self) -> Mapping[str, Mapping[str, list[list[str]]]]:
+        """Where a metric is off unless it is asked for, in the form of the metrics."""
+        found: Mapping[str, Mapping[str, list[list[str]]]] = self._emitted.get('hidden_metrics', {})
+        return found
+
+    @property
+    def metric_kinds(self) -> Mapping[str, str]:
+        """Metric -> gauge, counter, histogram, summary or info, where it is known."""
+        found: Mapping[str, str] = self._emitted.get('metric_kinds', {})
+        return found
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Environment variables of any version."""
+        return tuple(self._env)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Prometheus metrics of any version."""
+        return tuple(self._metrics)
 
     def position(self, version: Version) -> Position:
         """How a version is read."""
@@ -81,19 +123,39 @@ class Catalogue:
     def _table(self, at: int | None) -> dict[str, list[Meaning]]:
         """Every spelling that one examined version (None: any version) takes, with its meanings."""
         if at not in self._tables:
-            table: dict[str, list[Meaning]] = {}
-            spans = [(option, span) for option, entries in self._flags.items() for span in self._ranges(entries)]
-            present = [(option, span) for option, span in spans if at is None or span.has(at)]
-            for option, span in present:
-                for name, negated in spelled(option, span.spec):
-                    table.setdefault(name, []).append((option, span, negated))
-            real = frozenset(table) if at is not None else frozenset()
-            for option, span in present:
-                for name, clipped, negated in self._pairs(option, span, at):
-                    if name not in real:
-                        table.setdefault(name, []).append((option, clipped, negated))
-            self._tables[at] = table
+            self._tables[at] = self._spelled_by(self._flags, at)
         return self._tables[at]
+
+    def _spelled_by(self, options: Iterable[str], at: int | None) -> dict[str, list[Meaning]]:
+        """The spellings of some options."""
+        table: dict[str, list[Meaning]] = {}
+        spans = [(option, span) for option in options for span in self._ranges(self._flags[option])]
+        present = [(option, span) for option, span in spans if at is None or span.has(at)]
+        for option, span in present:
+            for name, negated in spelled(option, span.spec):
+                table.setdefault(name, []).append((option, span, negated))
+        real = frozenset(table) if at is not None else frozenset()
+        for option, span in present:
+            for name, clipped, negated in self._pairs(option, span, at):
+                if name not in real:
+                    table.setdefault(name, []).append((option, clipped, negated))
+        return table
+
+    @cached_property
+    def _spellers(self) -> Mapping[str, list[str]]:
+        """A main spelling or an alias -> the options that have it at some version."""
+        found = {option: [option] for option in self._flags}
+        for option, entries in self._flags.items():
+            for alias in {alias for each in entries for alias in each.get('aliases', ())}:
+                found.setdefault(alias, []).append(option)
+        return found
+
+    def _look_up(self, name: str, at: int | None) -> list[Meaning]:
+        """The meanings of one spelling in full: the whole table takes 3 ms to build, and most runs ask for a few flags."""
+        word = name.lstrip('-').partition('-')[2]
+        near = (name, f'--{word}', f'--enable-{word}', f'--disable-{word}')
+        options = {option for each in near for option in self._spellers.get(each, ())}
+        return self._spelled_by(sorted(options), at).get(name, [])
 
     def _pairs(self, option: str, span: Range, at: int | None) -> Iterator[tuple[str, Range, bool]]:
         """The --enable-x and --disable-x spellings of a --x / --no-x flag, in the versions that make them."""
@@ -104,13 +166,15 @@ class Catalogue:
 
     def _match(self, option: str, at: int | None) -> tuple[list[Meaning], bool, str]:
         """(what the spelling stands for, whether it is abbreviated, why nothing was found)."""
-        table, name = self._table(at), self.spelling(option)
+        name = self.spelling(option)
         if at is not None and '.' in option.partition('=')[0] and not self.keyed(self.versions[at]):
             return [], False, 'no such flag'
-        if name in table:
-            return table[name], False, ''
+        found = self._meanings(name, at)
+        if found:
+            return found, False, ''
         if name.startswith(LEVEL) and (len(name) > len(LEVEL) or at is None) and self.engine in FOLDED:
-            return table.get('--optimization-level') or table.get(LEVEL, []), False, ''
+            return self._meanings('--optimization-level', at) or self._meanings(LEVEL, at), False, ''
+        table = self._table(at)
         starts = [full for full in table if full.startswith(name)] if name.strip('-') else []
         meanings = {(main, negated) for full in starts for main, _, negated in table[full]}
         if len(meanings if at is None else starts) == 1:
@@ -162,7 +226,7 @@ class Catalogue:
         """
         place = self.position(version) if version else None
         found, abbreviated, reason = self._match(option, place.read_as if place else None)
-        once = self._table(None).get(self.spelling(option), [])
+        once = self._meanings(self.spelling(option), None)
         main = self._main(option) if once or not found else found[0][0]
         replaced = self._replaced['flags'].get(main, {})
         if abbreviated and not found and not once:
@@ -198,7 +262,7 @@ class Catalogue:
     def _main(self, option: str) -> str:
         """The main spelling of an option of any version, or the option itself."""
         name = self.spelling(option)
-        return next((each[0] for each in self._table(None).get(name, [])), name)
+        return next((each[0] for each in self._meanings(name, None)), name)
 
     def replacement(self, option: str) -> str:
         """What to use instead of a removed flag, '' when nothing is recorded."""
@@ -220,4 +284,4 @@ class Catalogue:
 @cache
 def catalogue(engine: str) -> Catalogue:
     """The catalogue of 'vllm' or 'sglang'. KeyError for an engine without one."""
-    return Catalogue(engine, load(engine), load('replacements')[engine])
+    return Catalogue(engine, load(engine), load('replacements')[engine], lambda part: load(f'{engine}_{part}'))

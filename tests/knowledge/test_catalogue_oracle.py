@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from configaudit.knowledge.shipped import load
+from configaudit.knowledge.shipped import load as one_file
 
 FOLDER = os.environ.get('CONFIGAUDIT_ENGINE_ORACLE', '')
 pytestmark = pytest.mark.skipif(not FOLDER, reason='CONFIGAUDIT_ENGINE_ORACLE names no folder with flag histories')
@@ -39,8 +39,13 @@ CORRECTIONS = {
     ('vllm', '--moe-backend', 'choices'): 'a function folds case and dashes before the choices are compared',
     ('vllm', '--sparse-indexer-topk-backend', 'choices'): 'a function folds case and dashes before the choices are compared',
     ('vllm', '-O', 'present'): 'turned into --optimization-level before parsing',
+    ('sglang', '--monokernel-backend', 'boolean'): 'its `nargs=None` makes the action take a word',
     ('sglang', '--speculative-dflash-draft-window-size', 'present'): 'a flag of its own before it became an alias',
 }  # fmt: skip
+
+def load(engine: str) -> dict[str, Any]:
+    return {**one_file(engine), **one_file(f'{engine}_env'), **one_file(f'{engine}_metrics')}
+
 
 def oracle(name: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((Path(FOLDER) / name).read_text())

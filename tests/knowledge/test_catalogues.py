@@ -8,11 +8,11 @@ import pytest
 
 from configaudit.knowledge import shipped
 from configaudit.knowledge.flags import catalogue
-from configaudit.knowledge.shipped import load
+from configaudit.knowledge.shipped import load as one_file
 from configaudit.knowledge.versions import Version, release
 
 ENGINES = ('vllm', 'sglang')
-DATA = {engine: load(engine) for engine in ENGINES}
+DATA = {engine: {**one_file(engine), **one_file(f'{engine}_env'), **one_file(f'{engine}_metrics')} for engine in ENGINES}
 SPEC = {
     'first', 'last', 'type', 'default', 'computed', 'aliases', 'boolean', 'nargs', 'choices', 'bounds', 'nullable', 'deprecated', 'removal', 'required',
     'target', 'repeated',

@@ -18,6 +18,8 @@ SHIPPED = Path(__file__).parents[2] / 'configaudit' / 'knowledge' / 'engines'
 # The first releases that the catalogues hold.
 SINCE = {'vllm': '0.2.7', 'sglang': '0.3.0'}
 EMPTY: Json = {'versions': [], 'flags': {}, 'env': {}, 'metrics': {}}
+# Files beside ENGINE.json for what is rarely asked for: it is loaded only then.
+PARTS = {'env': ('env',), 'metrics': ('metrics', 'hidden_metrics', 'metric_kinds')}
 
 
 def lines(value: Json) -> str:
@@ -34,6 +36,22 @@ def lines(value: Json) -> str:
 
 def dump(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=True)
+
+
+def load(folder: Path, engine: str) -> Json:
+    """What the catalogue holds, all its files together; nothing when it is not there."""
+    files = [folder / f'{engine}.json', *(folder / f'{engine}_{part}.json' for part in PARTS)]
+    found = dict(EMPTY)
+    for file in files:
+        found.update(json.loads(file.read_text()) if file.exists() else {})
+    return found
+
+
+def write(folder: Path, engine: str, shipped: Json) -> None:
+    """The catalogue as its files."""
+    for part, keys in PARTS.items():
+        (folder / f'{engine}_{part}.json').write_text(lines({key: shipped.pop(key) for key in keys}))
+    (folder / f'{engine}.json').write_text(lines(shipped))
 
 
 def read(engine: str, release: Release, folder: Path) -> Snapshot:
@@ -53,8 +71,7 @@ def report(snapshots: dict[str, Snapshot], shown: Iterable[str]) -> None:
 
 def update(options: argparse.Namespace) -> int:
     """Adds the releases that are missing (or the one that is asked for) and prints what they change."""
-    target: Path = options.output / f'{options.engine}.json'
-    shipped: Json = EMPTY if options.rebuild or not target.exists() else json.loads(target.read_text())
+    shipped = EMPTY if options.rebuild else load(options.output, options.engine)
     snapshots = expand(shipped)
     since = version_of(options.since or SINCE[options.engine])
     listed = releases(fetch(options.engine), since)
@@ -70,7 +87,7 @@ def update(options: argparse.Namespace) -> int:
             print(f'{options.engine} {release.name}: {error}', file=sys.stderr)
             failed = 1
     snapshots = rekey(snapshots, keys_of(shipped))
-    target.write_text(lines(collapse(options.engine, snapshots)))
+    write(options.output, options.engine, collapse(options.engine, snapshots))
     report(snapshots, (release.name for release in wanted if release.name in snapshots))
     return failed
 

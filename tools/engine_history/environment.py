@@ -10,14 +10,21 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from .modules import Modules, parse
+from .modules import Modules, last_name, parse
 
 Variables = dict[str, dict[str, Any]]
 
 # Functions that read one variable: (name, default).
-READERS = {'getenv', 'get', 'pop', 'get_bool_env_var', 'get_int_env_var', 'get_float_env_var', 'get_env_or_set_default'}
+READERS = {'getenv', 'get', 'pop', 'get_env_or_set_default'}
 CHOOSERS = {'env_with_choices', 'env_list_with_choices', 'env_set_with_choices'}
-OWN = re.compile(r'SGL(?:ANG)?_[A-Z0-9_]+')
+OWN = r'SGL(?:ANG)?_[A-Z0-9_]+'
+READ = re.compile(
+    rf"""(?:getenv|environ\.get|environ\.pop|get_(?:bool|int|float)_env_var)\(\s*["'](?P<called>{OWN})["']
+         (?:\s*,\s*(?P<default>"[^"\n]*"|'[^'\n]*'|-?\d[\d.]*|True|False|None)\s*[,)])?
+       | environ\[\s*["'](?P<boxed>{OWN})["']
+       | ["'](?P<asked>{OWN})["']\s+(?:not\s+)?in\s+(?:os\.)?environ""",
+    re.VERBOSE,
+)
 
 
 def _constant(node: ast.expr | None) -> Any:
@@ -33,7 +40,7 @@ def _reads(node: ast.AST) -> Iterator[tuple[str, dict[str, Any]]]:
     for call in ast.walk(node):
         if not isinstance(call, ast.Call) or not call.args:
             continue
-        function = ast.unparse(call.func).rpartition('.')[2]
+        function = last_name(call.func)
         name = _constant(call.args[0])
         if isinstance(name, str) and function in READERS | CHOOSERS:
             yield name, _default(_constant(call.args[1]) if len(call.args) > 1 else None) | _choices(call, function)
@@ -74,18 +81,16 @@ def _fields(text: str) -> Variables:
 
 @lru_cache(maxsize=8192)
 def _own_reads(text: str) -> tuple[tuple[str, str | None], ...]:
-    """(variable, default) of the reads of SGLang's own variables; releases share most texts."""
-    if not OWN.search(text) or ('environ' not in text and 'getenv' not in text and 'env_var' not in text):
-        return ()
-    tree = parse(text)
-    found = {name: spec.get('default') for name, spec in _reads(tree) if OWN.fullmatch(name)}
-    for node in ast.walk(tree):
-        boxed = node.value if isinstance(node, ast.Subscript) else None
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            boxed = node.comparators[0]
-        key = node.slice if isinstance(node, ast.Subscript) else node.left if isinstance(node, ast.Compare) else None
-        if boxed is not None and ast.unparse(boxed).endswith('environ') and OWN.fullmatch(str(_constant(key))):
-            found.setdefault(str(_constant(key)), None)
+    """(variable, default) of the reads of SGLang's own variables.
+
+    Found in the text: parsing the 400 files of a release that hold such a name takes half a minute.
+    """
+    found: dict[str, str | None] = {}
+    for match in READ.finditer(text):
+        name = match['called'] or match['boxed'] or match['asked']
+        default = (match['default'] or '').strip('"\'')
+        if name not in found or default:
+            found[name] = default if match['default'] not in (None, 'None') else None
     return tuple(sorted(found.items(), key=lambda item: item[0]))
 
 

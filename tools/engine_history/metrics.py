@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from .modules import parse
+from .modules import last_name, parse
 
 KINDS = ('gauge', 'counter', 'histogram', 'summary', 'info')
 # They name metrics that other code declares.
@@ -49,8 +49,8 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        function = ast.unparse(node.func).lower()
-        kind = next((kind for kind in KINDS if kind in function.rpartition('.')[2]), '')
+        function = last_name(node.func).lower()
+        kind = next((kind for kind in KINDS if kind in function), '')
         named = next((each.value for each in node.keywords if each.arg == 'name'), node.args[0] if node.args else None)
         name = self._text(named)
         if kind and name:

@@ -60,6 +60,11 @@ def definitions(body: Iterable[ast.stmt], package: str) -> dict[str, Definition]
     return found
 
 
+def last_name(node: ast.AST) -> str:
+    """`c` of `a.b.c`, and of `c`; '' of anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ''
+
+
 class Modules:
     """The modules of one release by their dotted names."""
 

@@ -82,7 +82,8 @@ def specification(argument: Argument) -> Spec:
     """What the catalogue says of an argument; `names` holds its spellings, the first one first."""
     given = argument.keywords
     action = last_word(given.get('action'))
-    boolean = ACTIONS.get(action, '')
+    # `nargs=None` makes even an action that stores a constant take a word.
+    boolean = '' if given.get('nargs', '') is None else ACTIONS.get(action, '')
     kind, nullable = type_of(given.get('type'))
     found: Spec = {'names': [name for name in argument.names if name.startswith('-')]}
     found['type'] = 'bool' if boolean and action not in ('DeprecatedStoreConstAction', 'DeprecatedAction') else kind
