@@ -14,7 +14,7 @@ OTHER_SHAPE = ('--hf-overrides', '--hf-config-path', '--json-model-override-args
 """Options that change the shape that the model's own configuration gives."""
 ELSEWHERE = ('--cpu-offload-gb', '--offload-backend', '--offload-group-size', '--num-gpu-blocks-override', '--decode-context-parallel-size', '--prefill-context-parallel-size')
 """Options that move weights or cache off the GPU, or share one sequence's cache among ranks."""
-NO_GPU = ('TPU', 'Gaudi')
+NO_GPU = ('TPU', 'Gaudi', 'Neuron')
 GIB = 2.0**30
 
 

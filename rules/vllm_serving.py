@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 
+from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.models import Model, lookup
 from configaudit.knowledge.versions import release as version_of
-from configaudit.knowledge.vllm import chunked_prefill_forced
+from configaudit.knowledge.vllm import chunked_prefill_forced, max_num_batched_tokens
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Severity, Slot, Unknown, rule
 
 from .engine_model import Fit, fit, subject
 from .releases import is_among, release
 from .vllm import DOCS, default_of, generates, on_gpu
 
+LARGE_STEP = 8192
 BUILT_IN = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'LeaderWorkerSet')
 
 
@@ -59,11 +61,17 @@ def computes_prompts(engine: Component) -> None:
 def batched_tokens_low(engine: Component, *, least: int = 2048) -> Iterator[Problem]:
     """Few tokens a step cut long prompts into many chunks: time to first token grows, throughput falls.
 
-    2048 favours inter-token latency; above 8192 favours throughput on large GPUs.
+    2048 favours inter-token latency; above 8192 favours throughput on large GPUs, where vLLM takes 8192 or more by itself.
     """
     computes_prompts(engine)
-    tokens = engine['max_num_batched_tokens']
-    if tokens.is_set and tokens.value < least:
+    tokens, gpu = engine['max_num_batched_tokens'], engine['gpu'].known_value
+    if not tokens.is_set or tokens.value > least:
+        return
+    default = max_num_batched_tokens(engine.version, gpu).value if engine.version is not None and isinstance(gpu, Gpu) else None
+    if isinstance(default, int) and default >= LARGE_STEP and isinstance(gpu, Gpu):
+        message = '{value} tokens a step on {gpu}, where {engine} takes {default} by itself: unless the time between tokens matters most, leave it'
+        yield Problem(tokens, message, gpu=gpu.name, engine=release(engine), default=default, fix=tokens.set(default))
+    elif tokens.value < least:
         yield Problem(tokens, '{value} tokens a step, under {least}: a prompt of 8192 tokens takes {chunks} steps', least=least, chunks=-(-8192 // max(tokens.value, 1)), fix=tokens.set(least))
 
 

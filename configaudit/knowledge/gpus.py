@@ -97,6 +97,8 @@ PRODUCTS = {
     'mi325x': Gpu('MI325X', 256.0, None, 'CDNA3'),
     'mi350x': Gpu('MI350X', 288.0, None, 'CDNA4'),
     'mi355x': Gpu('MI355X', 288.0, None, 'CDNA4'),
+    'inferentia2': Gpu('Inferentia2', 32.0, None, 'Neuron'),
+    'trainium': Gpu('Trainium', 32.0, None, 'Neuron'),
     'gaudi2': Gpu('Gaudi-2', 96.0, None, 'Gaudi'),
     'gaudi3': Gpu('Gaudi-3', 128.0, None, 'Gaudi'),
     'tpuv4': Gpu('TPU-v4', 32.0, None, 'TPU'),
@@ -157,7 +159,7 @@ MACHINES = {
 FAMILIES = {'g4dn': 't4', 'g5': 'a10g', 'g6': 'l4', 'g6e': 'l40s', 'g7e': 'rtxpro6000', 'g2-standard': 'l4'}  # one GPU unless listed above
 FAMILY_LABELS = {
     **FAMILIES, 'p3': 'v100', 'p3dn': 'v10032gb', 'p4d': 'a100', 'p4de': 'a10080gb', 'p5': 'h100', 'p5e': 'h200', 'p5en': 'h200',
-    'p6-b200': 'b200', 'p6-b300': 'b300', 'p6e-gb200': 'gb200', 'gr6': 'l4', 'g5g': 't4g', 'g2': 'l4', 'g4': 'rtxpro6000',
+    'p6-b200': 'b200', 'p6-b300': 'b300', 'p6e-gb200': 'gb200', 'gr6': 'l4', 'g5g': 't4g', 'g2': 'l4', 'g4': 'rtxpro6000', 'inf2': 'inferentia2', 'trn1': 'trainium',
 }  # fmt: skip
 """Values of karpenter.k8s.aws/instance-family and cloud.google.com/machine-family that mean one product."""
 GCP = regex(r'(a2-highgpu|a2-ultragpu|a3-highgpu)-(\d+)g')

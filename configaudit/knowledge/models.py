@@ -64,8 +64,9 @@ MODELS: tuple[tuple[str, Model], ...] = (
     (r'deepseek-r1-distill-qwen-7b', Model(7.62, 28, 28, 4, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-7B')),
     (r'deepseek-r1-distill-qwen-14b', Model(14.8, 48, 40, 8, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-14B')),
     (r'deepseek-r1-distill-qwen-32b', Model(32.8, 64, 40, 8, 128, 131072, 'deepseek-ai/DeepSeek-R1-Distill-Qwen-32B')),
+    (r'deepseek-r1-0528-qwen3-8b', Model(8.19, 36, 32, 8, 128, 131072, 'deepseek-ai/DeepSeek-R1-0528-Qwen3-8B')),
     (
-        r'deepseek-(r1|v3)(?!-distill|\.2)',
+        r'deepseek-(r1|v3)(?!-distill|-0528-qwen|\.2)',
         Model(671, 61, 128, 128, 128, 163840, 'deepseek-ai/DeepSeek-V3', 37, True, 1.0, quantization='fp8'),
     ),
     (r'deepseek-v3\.2(?!-exp)', Model(685, 61, 128, 128, 128, 163840, 'deepseek-ai/DeepSeek-V3.2', 37, True, 1.0, quantization='fp8')),
@@ -190,7 +191,15 @@ def _name(model_id: str) -> str:
 def lookup(model_id: str) -> Model | None:
     """The model behind an id ('Qwen/Qwen3-32B-AWQ') or a path that ends in its name; else None."""
     name = _name(model_id)
-    return next((model for pattern, model in MODELS if (name[:2] == pattern[:2] or pattern[0] == '(') and re.match(rf'{pattern}(?![a-z0-9.])', name)), None)
+    found = next((model for pattern, model in MODELS if (name[:2] == pattern[:2] or pattern[0] == '(') and re.match(rf'{pattern}(?![a-z0-9.])', name)), None)
+    return found if found is None or _fits(name, found) else None
+
+
+def _fits(name: str, model: Model) -> bool:
+    """Whether no size that the name states is of another model: a distillation carries two names."""
+    stated = [float(number) * _UNITS[unit] / 1e9 for number, unit in _SIZE.findall(_ACTIVE.sub('', name))]
+    close = [any(known and 0.6 < size / known < 1.6 for known in (model.parameters, model.active)) for size in stated]
+    return bool(_EXPERTS.search(name)) or all(close)
 
 
 def parameters_from_name(model_id: str) -> float | None:

@@ -26,6 +26,7 @@ from configaudit.knowledge.models import (
         ('deepseek-ai/DeepSeek-R1-Distill-Qwen-7B', 'deepseek-ai/DeepSeek-R1-Distill-Qwen-7B', 131072),
         ('mistralai/Mixtral-8x7B-Instruct-v0.1', 'mistralai/Mixtral-8x7B-Instruct-v0.1', 32768),
         ('openai/gpt-oss-20b', 'openai/gpt-oss-20b', 131072),
+        ('deepseek-ai/DeepSeek-R1-0528-Qwen3-8B', 'deepseek-ai/DeepSeek-R1-0528-Qwen3-8B', 131072),
         ('facebook/opt-125m', 'facebook/opt-125m', 2048),
         ('/root/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/0a1b', 'Qwen/Qwen3-8B', 40960),
         ('google/codegemma-1.1-7b-it', 'google/gemma-7b-it', 8192),
@@ -43,6 +44,8 @@ def test_lookup(model_id: str, source: str, context: int) -> None:
     [
         '',
         'acme/private-model',
+        'acme/DeepSeek-R1-Chat-Mistral-7B',
+        'acme/gpt-oss-20b-pruned-6b',
         'Qwen/Qwen2.5-7B-Instruct-1M',
         'Qwen/Qwen3-8B2',
         'microsoft/Phi-4-multimodal-instruct',

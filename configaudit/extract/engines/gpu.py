@@ -17,7 +17,7 @@ _EXACT = ('configaudit.io/gpu', 'cloud.google.com/gke-accelerator')
 """Labels in which a bare a100 is the 40 GB card."""
 _PARTITION = 'cloud.google.com/gke-gpu-partition-size'
 _MEMORY = 'nvidia.com/gpu.memory'  # MiB, by GPU feature discovery
-_FAMILIES = ('karpenter.k8s.aws/instance-family', 'cloud.google.com/machine-family')
+_FAMILIES = ('/instance-family', '/machine-family')  # of Karpenter and of Google; the group may be a template's
 _OWN_NAME = regex(r'nodepool|agentpool|node[-_]?group|compute-class')
 """Labels whose value a cluster's owner made up: it names no product."""
 _SLICED = regex(r'nvidia\.com/gpu(mem|cores|mem-percentage)$')
@@ -29,7 +29,8 @@ def engine_gpu(invocation: Invocation, place: Place, context: Context) -> Settin
     found, at = _by_labels(carrier)
     if not found and (product := carrier.settings.get('gpu_product')) is not None:
         named = product.candidates or ((product.known_value,) if product.is_known else ())
-        found, at = _together([possible(str(name)) for name in named]), product.place
+        read = _exactly if carrier.kind.name == 'sky-task' else possible
+        found, at = _together([read(str(name)) for name in named]), product.place
     resource = str(carrier.settings['gpu_resource'].known_value) if 'gpu_resource' in carrier.settings else ''
     if 'mig-' in resource and (part := lookup(resource)):
         found = tuple(dict.fromkeys(_part(gpu, part) for gpu in found)) or (part,)
@@ -40,6 +41,12 @@ def engine_gpu(invocation: Invocation, place: Place, context: Context) -> Settin
     names = ' or '.join(gpu.name or gpu.slice or f'{gpu.memory_gib:.0f} GiB' for gpu in found)
     reason = 'it is given a part of a GPU' if found and _is_sliced(carrier) else f'it runs on {names}' if found else NOT_SHOWN
     return Setting('gpu', None, at or place, reason=reason, candidates=() if _is_sliced(carrier) else found)
+
+
+def _exactly(text: str) -> tuple[Gpu, ...]:
+    """SkyPilot's names tell sizes apart: A100 is the card of 40 GB."""
+    found = lookup(text)
+    return (found,) if found else ()
 
 
 def _by_labels(carrier: Component) -> tuple[tuple[Gpu, ...], Place | None]:
@@ -66,7 +73,7 @@ def _of_node(labels: dict[str, str]) -> tuple[Gpu, ...]:
     found: tuple[Gpu, ...] = ()
     for key, value in ranked:
         if not found and not _OWN_NAME.search(key):
-            family = of_family(value) if key in _FAMILIES else None
+            family = of_family(value) if key.endswith(_FAMILIES) else None
             exact = lookup(value) if key in _EXACT else family
             found = (exact,) if exact else possible(value)
     part = lookup(f'mig-{labels[_PARTITION]}') if labels.get(_PARTITION) else None

@@ -55,6 +55,8 @@ def gpu(engines: Engines) -> Callable[..., list[str]]:
         (_selector('node.kubernetes.io/instance-type: g5.12xlarge'), ['A10G 22']),
         (_selector('beta.kubernetes.io/instance-type: Standard_NC24ads_A100_v4'), ['A100-80GB 80']),
         (_selector('karpenter.k8s.aws/instance-family: p4de'), ['A100-80GB 80']),
+        (_selector('eks.amazonaws.com/instance-family: g6e'), ['L40S 45']),
+        (_selector('node.kubernetes.io/instance-family: inf2'), ['Inferentia2 32']),
         (_selector('karpenter.k8s.aws/instance-gpu-name: a100'), ['A100-40GB 40', 'A100-80GB 80']),
         (_selector('nvidia.com/gpu.product: NVIDIA-A100', 'nvidia.com/gpu.memory: "81920"'), ['A100-80GB 80']),
         (_selector('karpenter.k8s.aws/instance-gpu-name: a100', 'nvidia.com/gpu.memory: "81920"'), ['A100-80GB 80']),
