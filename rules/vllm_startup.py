@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from configaudit.knowledge.history import Status
+from configaudit.knowledge.models import is_published, lookup
 from configaudit.knowledge.parser_names import names, status
 from configaudit.knowledge.versions import release as version_of
 from configaudit.model import Component, NotApplicable, Problem, Setting, Severity, rule
 from configaudit.units import boolean
 
-from .releases import release
+from .releases import is_among, release
 
 
 class Pair(NamedTuple):
@@ -20,6 +21,8 @@ class Pair(NamedTuple):
     since: str = ''
     least: int = 1
     """From which number on `others` count, where they are numbers."""
+    before: str = ''
+    """First release without the check."""
 
 
 NEEDS = (
@@ -38,6 +41,7 @@ EXCLUDES = (
     Pair('headless', ('data_parallel_hybrid_lb',)),
     Pair('headless', ('api_server_count',), '0.16.0'),
     Pair('headless', ('api_server_count',), '', 2),
+    Pair('async_scheduling', ('pipeline_parallel_size',), '', 2, '0.15.0'),
 )
 """The flag stops the engine beside any of the others."""
 
@@ -57,9 +61,10 @@ def is_given(setting: Setting, least: int = 1) -> bool:
 
 def _severity(engine: Component, pair: Pair) -> tuple[bool, Severity | None]:
     """Whether the release checks a pair, and how sure that is."""
-    if not pair.since or engine.version is None:
-        return True, None if not pair.since else 'warning'
-    return engine.version >= version_of(pair.since), None
+    if engine.version is None:
+        return not pair.before, None if not pair.since else 'warning'
+    late = pair.before and engine.version >= version_of(pair.before)
+    return not late and (not pair.since or engine.version >= version_of(pair.since)), None
 
 
 @rule(
@@ -91,7 +96,7 @@ def flags_exclude_each_other(engine: Component) -> Iterator[Problem]:
     """The engine stops at start: two flags contradict one another.
 
     Per-request metrics without the statistics they come from, two ways to balance data parallel ranks, API servers or hybrid
-    balancing in a headless worker, several API servers (which would not share the adapters) with VLLM_ALLOW_RUNTIME_LORA_UPDATING.
+    balancing in a headless worker, asynchronous scheduling with pipeline stages (until 0.14), several API servers (which would not share the adapters) with VLLM_ALLOW_RUNTIME_LORA_UPDATING.
     """
     found: set[tuple[str, str]] = set()
     for pair in EXCLUDES:
@@ -137,6 +142,23 @@ def parallel_sizes_contradict(engine: Component) -> Iterator[Problem]:
 def _given_elsewhere(engine: Component, whole: Setting) -> bool:
     """Whether a variable says how many ranks there are."""
     return not whole.is_set and whole.name == 'data_parallel_size' and 'VLLM_DP_SIZE' in engine['environment'].value
+
+
+@rule('vllm-external-ranks-of-dense-model', on='vllm', severity='error', source='vllm engine/arg_utils.py create_engine_config 0.21.0 to 0.33.0', side_effect='the replicas are independent: a load balancer sees them all')
+def external_ranks_of_dense_model(engine: Component) -> Iterator[Problem]:
+    """The engine stops at start: data parallel ranks behind an external load balancer are for mixtures of experts.
+
+    Ranks of a dense model have nothing to exchange: run independent replicas without --data-parallel flags. Judged for well-known models.
+    """
+    rank, external = engine['data_parallel_rank'], engine['data_parallel_external_lb']
+    flag = rank if rank.is_set else external
+    if not flag.is_set or (flag is external and not external.value) or engine['data_parallel_size'].value <= 1:
+        raise NotApplicable('it has no ranks of its own')
+    name = str(engine['model'].value or '')
+    model = lookup(name)
+    if model is not None and is_published(name, model) and model.active is None and is_among(engine, '0.21.0'):
+        message = '{flag} splits {model}, which is no mixture of experts, into data parallel ranks: {engine} stops at start'
+        yield Problem(flag, message, flag=option_of(flag), model=name, engine=release(engine), see=[('the ranks', engine['data_parallel_size'])])
 
 
 @rule('vllm-prefill-threshold-too-long', on='vllm', severity='error', source='vllm config/scheduler.py of 0.7.3 to 0.33.0')

@@ -61,7 +61,7 @@ VLLM = declare(Kind('vllm', ('engine',), {
         data_parallel_multi_port_external_lb='bool', prefill_context_parallel_size='count', api_server_count='count', headless='bool',
         enable_auto_tool_choice='bool', tool_call_parser='text', enable_reasoning='bool', reasoning_parser='text', enable_log_outputs='bool',
         enable_per_request_metrics='bool', enable_eplb='bool', enable_expert_parallel='bool', long_prefill_token_threshold='count',
-        max_num_partial_prefills='count', fail_on_environ_validation='bool', shutdown_timeout='s',
+        max_num_partial_prefills='count', fail_on_environ_validation='bool', shutdown_timeout='s', async_scheduling='bool',
         max_num_queued_reqs='count', max_num_queued_tokens='count',
     ),
     'generation': SettingSpec(),

@@ -54,6 +54,10 @@ def test_a_flag_that_is_not_seen_is_not_missing(found: Audit) -> None:
         (['--headless', '--api-server-count=1'], 'v0.16.0', 1),
         (['--headless', '--api-server-count=0'], 'v0.16.0', 0),
         (['--enable-per-request-metrics', '--disable-log-stats'], 'v0.29.0', 1),
+        (['--async-scheduling', '--pipeline-parallel-size=2'], 'v0.14.1', 1),
+        (['--async-scheduling', '--pipeline-parallel-size=2'], 'v0.15.0', 0),
+        (['--async-scheduling', '--pipeline-parallel-size=2'], 'latest', 0),
+        (['--async-scheduling', '--pipeline-parallel-size=1'], 'v0.14.1', 0),
         (['--enable-per-request-metrics', '--no-disable-log-stats'], 'v0.29.0', 0),
     ],
 )
