@@ -10,13 +10,13 @@ from configaudit.model import Component, Peers
 
 
 def link_metrics(by_kind: Mapping[str, list[Component]], context: Context) -> None:
-    """Give every asker its engines, the names made elsewhere, and the versions that a person stated. Runs after workloads are linked."""
+    """Give every asker its engines, the names made elsewhere, and the versions that a person gives. Runs after workloads are linked."""
     askers = by_kind.get('metric-query', [])
     made = frozenset(name for asker in askers for name in asker['defines'].value)
-    stated = {kind: version for kind in ENGINES if (given := context.engine_versions.get(kind) or context.engine_versions.get('')) and (version := parse(given))}
     for asker in askers:
         asker.settings['known_elsewhere'] = asker['defines']._replace(name='known_elsewhere', known_value=made)
-        asker.settings['stated'] = asker['defines']._replace(name='stated', known_value=stated)
+        given = {kind: parse(context.assumed_versions.get(kind) or context.version_of(kind, asker)) for kind in ENGINES}
+        asker.settings['stated'] = asker['defines']._replace(name='stated', known_value=given)
         for kind in ENGINES:
             asker.peer_map[kind] = Peers.of(_asked(asker, by_kind.get(kind, [])), context.complete)
 

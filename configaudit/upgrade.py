@@ -15,6 +15,7 @@ from configaudit.knowledge.flag import Flag
 from configaudit.knowledge.flags import Catalogue, catalogue
 from configaudit.knowledge.gpus import PRODUCTS as PRODUCTS_OF_GPUS
 from configaudit.knowledge.gpus import Gpu
+from configaudit.knowledge.metrics import ask
 from configaudit.knowledge.versions import Version
 from configaudit.model import Component, Setting
 from configaudit.places import Place
@@ -120,7 +121,7 @@ def difference(asked: Releases) -> Difference:
         tuple(_syntax(old, new)), tuple(_defaults(asked, old, new)),
         tuple(Named(name, known.env_status(name, asked.after).replacement) for name in variables[0] if name not in variables[1]),
         tuple(Named(name) for name in variables[1] if name not in variables[0]),
-        tuple(map(Named, sorted(metrics[0] - metrics[1]))), tuple(map(Named, sorted(metrics[1] - metrics[0]))),
+        tuple(Named(name, (answer := ask(name, asked.after)).use or answer.hint) for name in sorted(metrics[0] - metrics[1])), tuple(map(Named, sorted(metrics[1] - metrics[0]))),
     )  # fmt: skip
 
 

@@ -105,3 +105,18 @@ def test_files_without_the_engine_are_nothing_to_judge(folder: Path, capsys: pyt
 def test_only_engines_with_a_history_can_be_upgraded(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(['upgrade', 'ollama', '0.1.0', '0.2.0']) == 2
     assert 'no history by release' in capsys.readouterr().err
+
+
+def test_renamed_metrics_name_their_successor_and_counters_keep_their_name() -> None:
+    found = difference(releases('vllm', '0.8.5', '0.16.0', ''))
+    gone = {item.name: item.use for item in found.metrics_gone}
+    assert gone['vllm:gpu_cache_usage_perc'] == 'vllm:kv_cache_usage_perc'
+    assert gone['vllm:gpu_prefix_cache_hits_total'] == 'vllm:prefix_cache_hits_total'
+    assert gone['vllm:num_requests_swapped'].endswith('vllm:num_preemptions_total')
+    assert 'vllm:prompt_tokens_total' not in {*gone, *(item.name for item in found.metrics_new)}  # registered with and without _total
+
+
+def test_a_dashboard_by_itself_is_judged_as_the_later_release(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / 'chat.json').write_text('{"schemaVersion": 39, "panels": [{"targets": [{"expr": "vllm:gpu_cache_usage_perc"}]}]}')
+    cli.run(['upgrade', 'vllm', '0.10.2', '0.16.0', 'chat.json', '-f', 'json'])
+    assert '"metric-removed"' in capsys.readouterr().out

@@ -28,8 +28,13 @@ def variables_at(known: Catalogue, version: Version) -> dict[str, object]:
 
 
 def metrics_at(known: Catalogue, version: Version) -> frozenset[str]:
-    """Names of the Prometheus metrics that the release emits, in either of vLLM's two engines."""
-    return frozenset(name for name in known.metrics if any(_within(version, first, last, known) for _, first, last in known.metric_history(name)))
+    """Names of the Prometheus metrics that the release emits, in either of vLLM's two engines; counters as scrapes name them."""
+    return frozenset(_exposed(known, name) for name in known.metrics if any(_within(version, first, last, known) for _, first, last in known.metric_history(name)))
+
+
+def _exposed(known: Catalogue, name: str) -> str:
+    """The text format gives a counter the suffix _total, which some releases write themselves."""
+    return name.removesuffix('_total') + '_total' if known.metric_kinds.get(name) == 'counter' else name
 
 
 def _within(version: Version, first: str, last: str, known: Catalogue) -> bool:

@@ -6,7 +6,7 @@ plugin, a router in front, a recording rule. So an unknown name is reported only
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from configaudit.knowledge.flags import Catalogue, catalogue
@@ -67,6 +67,7 @@ def engine_of(name: str) -> str:
     return next((engine for prefix, engine in PREFIXES.items() if name.startswith(prefix)), '')
 
 
+@lru_cache(maxsize=4096)
 def ask(name: str, version: Version | None) -> Answer:
     """Whether a release exports the series of this name; with no version, what all releases agree on."""
     prefix = next((prefix for prefix in UNDERSCORED if name.startswith(prefix)), '')
