@@ -81,7 +81,7 @@ def judge(intake: Intake, live: Iterable[Component], config: Config) -> Result:
         tuple(sorted(outcome.not_assessed, key=lambda item: (item.rule.id, item.component.identity, item.component.place.document.path))),
         tuple(sorted(suppressed, key=lambda item: _order(item.finding))),
         tuple(sorted(item for item in set(intake.skipped) if item.path not in intake.texts.opened)), tuple(sorted(set(intake.errors))),
-        tuple(components), outcome.passed, outcome.not_applicable, intake.files, rules, tuple(intake.beside),
+        tuple(sorted(components, key=_position)), outcome.passed, outcome.not_applicable, intake.files, rules, tuple(intake.beside),
     )  # fmt: skip
 
 
@@ -104,3 +104,9 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
 def _order(finding: Finding) -> tuple[str, int, int, str, str]:
     at = locate(finding.place)
     return at.path, at.line, at.column, finding.rule.id, finding.fingerprint
+
+
+def _position(component: Component) -> tuple[str, int, int, str, str]:
+    """Where a component stands: files are not read in one order by several workers."""
+    place = component.place.outermost()
+    return place.document.path, place.document.base + place.start, place.end, component.kind.name, component.identity

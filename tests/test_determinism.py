@@ -34,3 +34,11 @@ def test_file_order_changes_nothing() -> None:
 
 def test_jobs_change_nothing() -> None:
     assert check('examples', 'fixtures', '--format', 'json', '--jobs', '2') == check('examples', 'fixtures', '--format', 'json')
+
+
+def test_what_an_overlay_holds_back_stands_where_it_stood(tmp_path: Path) -> None:
+    (tmp_path / 'a').mkdir()
+    (tmp_path / 'a' / 'kustomization.yaml').write_text('resources: [service.yaml]\n')
+    for path in ('a/service.yaml', 'b.yaml', 'c.yaml'):
+        (tmp_path / path).write_text(f'apiVersion: v1\nkind: Service\nmetadata: {{name: {path[0]}}}\nspec: {{ports: [{{port: 80}}]}}\n')
+    assert check(str(tmp_path), '--format', 'json', '--jobs', '2') == check(str(tmp_path), '--format', 'json')
