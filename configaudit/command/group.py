@@ -8,7 +8,7 @@ import click
 from configaudit import VERSION
 from configaudit.errors import USAGE, UsageError
 
-COMMANDS = ('check', 'node', 'prelaunch', 'baseline', 'rules', 'explain', 'engine', 'upgrade', 'init')
+COMMANDS = ('check', 'node', 'node-report', 'prelaunch', 'baseline', 'rules', 'explain', 'engine', 'upgrade', 'init')
 
 
 class _Commands(click.Group):
@@ -20,7 +20,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module('configaudit.command.' + cmd_name).command
+        command: click.Command = import_module('configaudit.command.' + cmd_name.replace('-', '_')).command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
