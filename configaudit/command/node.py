@@ -23,6 +23,7 @@ _OWN = (
     click.option('--save', default='', metavar='FILE', help='Also write what was read: a .tar.gz, or a folder when the name ends in `/`.'),
     click.option('--snapshot', default='', metavar='FILE', help='Audit what --save wrote, instead of this host.'),
     click.option('--sysroot', default='', metavar='DIR', help='Audit a captured tree, such as a sosreport, instead of this host.'),
+    click.option('--static-root', default='', envvar='CONFIGAUDIT_STATIC_ROOT', show_envvar=True, metavar='DIR', help='Where the files of /etc, /run and /usr of this host are mounted (in a container).'),
     click.option('--sysctl-dump', default='', metavar='FILE', help='Audit the output of `sysctl -a`, instead of this host.'),
     click.option('--fix-plan', default='', metavar='DIR', help='Write the fixes there as files to review, with a script that applies and undoes them. The host is not changed.'),
     click.option('-f', '--format', 'form', type=click.Choice((*REPORTERS, 'npd')), default='text', show_default=True, help='How the report looks.'),
@@ -99,4 +100,4 @@ def _snapshot(given: dict[str, Any]) -> Snapshot:
     named = [name for name in readers if given[name]]
     if len(named) > 1:
         raise UsageError('--snapshot, --sysroot and --sysctl-dump exclude one another')
-    return readers[named[0]](given[named[0]]) if named else read_host()
+    return readers[named[0]](given[named[0]]) if named else read_host(static_root=given['static_root'])

@@ -97,8 +97,11 @@ class _Reader:
         return os.path.isdir(self.root + path)
 
 
-def read_host(root: str = '/', *, kind: str = 'live') -> Snapshot:
-    """Everything that the audit of a node needs, of the host below a root."""
+def read_host(root: str = '/', *, kind: str = 'live', static_root: str = '') -> Snapshot:
+    """Everything that the audit of a node needs, of the host below a root.
+
+    `static_root`: where the files of /etc, /run and /usr stand, when they are mounted elsewhere (a container on the host).
+    """
     reader = _Reader(root)
     _tree(reader, '/proc/sys')
     for pattern in (*wanted.KERNEL[1:], *wanted.DEVICES):
@@ -107,10 +110,13 @@ def read_host(root: str = '/', *, kind: str = 'live') -> Snapshot:
                 continue
             reader.take(path, _kernel_parameters if path == '/proc/cmdline' else str)
     _pci(reader)
+    files = _Reader(static_root) if static_root else reader
     for pattern in wanted.STATIC:
-        for path in reader.matches(pattern):
-            if not reader.is_folder(path):
-                _static(reader, path)
+        for path in files.matches(pattern):
+            if not files.is_folder(path):
+                _static(files, path)
+    for mine, other in ((reader.files, files.files), (reader.links, files.links), (reader.unread, files.unread)):
+        mine.update(other)
     for process in kept_processes(reader.names('/proc'), reader.peek):
         reader.files.update(process)
     return Snapshot(reader.files, links=reader.links, unread=reader.unread, facts=_facts(reader, kind))
