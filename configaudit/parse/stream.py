@@ -20,7 +20,7 @@ READ_KINDS = frozenset(
     List ConfigMap Secret Service HorizontalPodAutoscaler ScaledObject ScaledJob PodDisruptionBudget Ingress IngressList
     VirtualService DestinationRule EnvoyFilter Gateway HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy
     InferenceService LLMInferenceService ServingRuntime ClusterServingRuntime InferenceGraph RayService RayCluster RayJob
-    DynamoGraphDeployment DynamoComponentDeployment BackendRuntime NIMService NIMPipeline Model Workspace InferenceSet VLLMRuntime ModelBooster
+    DynamoGraphDeployment DynamoComponentDeployment BackendRuntime Playground NIMService NIMPipeline Model Workspace InferenceSet VLLMRuntime ModelBooster
     Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota ServiceMonitor PodMonitor
     HelmRelease HelmChart HelmChartConfig Application PrometheusRule VMRule Rules ClusterRules GlobalRules PersesDashboard EndpointPickerConfig GrafanaDashboard PodAutoscaler AutoscalingPolicy KubeletConfiguration'''.split()
 )

@@ -38,6 +38,7 @@ READERS: dict[tuple[str, str], tuple[str, str]] = {
     ('ome.io', 'ClusterServingRuntime'): ('runners', 'ome'),
     ('ome.io', 'InferenceService'): ('runners', 'ome'),
     ('inference.llmaz.io', 'BackendRuntime'): ('runners', 'llmaz'),
+    ('inference.llmaz.io', 'Playground'): ('runners', 'playground'),
     ('apps.nvidia.com', 'NIMService'): ('runners', 'nim'),
     ('apps.nvidia.com', 'NIMPipeline'): ('runners', 'nim'),
     ('kubeai.org', 'Model'): ('model_resources', 'kubeai'),

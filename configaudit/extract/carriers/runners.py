@@ -105,6 +105,30 @@ def llmaz(owner: Owner, root: Map) -> Iterator[Part]:
         yield Part(owner._replace(part=text(config, 'name') or '-'), pod, partial(_llmaz, image, place))
 
 
+_PROGRAMS = {'vllm': ('vllm.entrypoints.openai.api_server', 'vllm/vllm-openai'), 'sglang': ('sglang.launch_server', 'lmsysorg/sglang')}
+"""Runtimes that llmaz ships, with their module and image (chart/templates/backends, chart/values.global.yaml)."""
+
+
+def playground(owner: Owner, root: Map) -> Iterator[Part]:
+    """A Playground of llmaz: arguments behind those of its BackendRuntime, which is vLLM's where none is named."""
+    config = mapping(root, 'spec', 'backendRuntimeConfig')
+    program = _PROGRAMS.get(text(config, 'backendName') or 'vllm')
+    if config is None or program is None or 'args' not in config:
+        return
+    named = mapping(root, 'metadata') or config
+    container = gathered(config, renamed(named, name='name'), renamed(config, args='args', env='envs', resources='resources'))
+    version = word_of(owner.document, config.get('version'))
+    place = key_place(owner.document, config, 'args')
+    image = joined(Word(program[1], place, False), version) if version is not None else None
+    entry = tuple(Word(value, place, False) for value in ('python3', '-m', program[0]))
+    yield Part(owner, changed(renamed(config), containers=listed(config, container)), partial(_playground, image, entry))
+
+
+def _playground(image: Word | None, entry: tuple[Word, ...], process: Process) -> Process:
+    process = with_image(process, image, 'its BackendRuntime names the image')
+    return process._replace(entrypoint=entry, partial='its BackendRuntime gives the other arguments')
+
+
 def _llmaz(image: Word | None, place: Place, process: Process) -> Process:
     """The program stands where a person adds arguments to it: its own words are those of every choice."""
     process = with_image(process, image, 'the runtime names no image')

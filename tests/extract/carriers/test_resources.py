@@ -179,6 +179,24 @@ def test_every_recommended_config_of_llmaz_is_judged(run: Run) -> None:
     ]  # fmt: skip
 
 
+PLAYGROUND = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: chat}
+spec:
+  modelClaim: {modelName: qwen}
+  backendRuntimeConfig:
+    version: v0.8.5
+    args: [--max-num-seqs, "512"]
+"""
+
+
+def test_a_playground_adds_arguments_to_those_of_its_runtime(run: Run) -> None:
+    (engine,) = engines(run({'a.yaml': PLAYGROUND}))
+    assert (str(engine.version), engine['max_num_seqs'].value, engine['max_model_len'].is_known) == ('0.8.5', 512, False)
+    assert not engines(run({'a.yaml': PLAYGROUND.replace('version: v0.8.5', 'backendName: llamacpp')}))
+
+
 def test_a_profile_of_kubeai_counts_gpus(run: Run) -> None:
     (engine,) = engines(run({'a.yaml': KUBEAI}))
     assert engine.peer('container')['gpu_limit'].value == 2
