@@ -15,7 +15,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'nofile-limit': ('limits',),
     'io-scheduler': ('host',),
     'container-runtime': ('runtime',),
-    'compose-service': ('compose', 'docker', 'secrets'),
+    'compose-service': ('compose', 'environment', 'docker', 'secrets'),
     'docker-run': ('docker', 'secrets'),
     'command': ('docker',),
     'unit': ('systemd', 'secrets'),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from configaudit.knowledge.images import identify
 from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 from configaudit.patterns import regex
 
@@ -19,6 +20,11 @@ _SUBSTITUTED = regex(
 _REFERENCE = regex(r'(\$+)\(([A-Za-z_][\w.-]*)\)')
 _INJECTED = regex(r'.*_SERVICE_(HOST|PORT)(_\w+)?|.*_PORT(_\d+_(TCP|UDP)(_\w+)?)?|LWS_\w+|KUBERNETES_\w+')
 _SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh'))
+_OLLAMA_SERVER_ONLY = frozenset(
+    ('OLLAMA_NUM_PARALLEL', 'OLLAMA_MAX_LOADED_MODELS', 'OLLAMA_MAX_QUEUE', 'OLLAMA_FLASH_ATTENTION', 'OLLAMA_KV_CACHE_TYPE', 'OLLAMA_SCHED_SPREAD', 'OLLAMA_GPU_OVERHEAD')
+)
+"""Variables that only the server reads; clients have a KEEP_ALIVE and a CONTEXT_LENGTH of their own."""
+_OLLAMA_CLIENTS = regex(r'(?:^|/)(?:open-webui|litellm[\w-]*|anythingllm|n8n|flowise|librechat[\w-]*|lobe-chat|dify-[\w-]+|langflow|nginx|caddy)$')
 
 
 @rule('env-shell-syntax', on='container', severity='warning', confidence='medium', source=f'{_DOC}: only $(VAR) is expanded')
@@ -86,3 +92,17 @@ def _undefined(text: str, names: set[str]) -> list[str]:
         return []
     found = [name for dollars, name in _REFERENCE.findall(text) if len(dollars) % 2]
     return [name for name in found if name.isupper() and name not in names and not _INJECTED.fullmatch(name)]
+
+
+@rule('ollama-variable-misplaced', on=('container', 'compose-service'), severity='warning', source='ollama envconfig/config.go')
+def ollama_variable_misplaced(carrier: Component) -> Iterator[Problem]:
+    """A setting of the Ollama server stands at one of its clients: nothing reads it there, and the server runs with its default."""
+    names = [name for name in carrier['env'].value if name in _OLLAMA_SERVER_ONLY]
+    if not names or carrier.peers('engine'):
+        raise NotApplicable('no such variable, or the server itself')
+    repository = identify(str(carrier['image'].value or ''))
+    if repository.tag == 'ollama' or not _OLLAMA_CLIENTS.search(repository.repository):
+        raise NotApplicable('its image may hold a server')
+    for name in names:
+        variable = carrier['env'].value[name]
+        yield Problem(variable.place, '{name} is read by the Ollama server, and this is {image}', name=name, image=repository.repository, detail=name)

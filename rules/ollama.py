@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from configaudit.knowledge import ollama as facts
+from configaudit.knowledge.images import identify
 from configaudit.knowledge.versions import release
 from configaudit.model import Component, NotApplicable, Problem, Severity, rule
 from configaudit.places import Place
 
 from .releases import release as named_release
-from .serving import scraped
+from .serving import runs_for_long, scraped
 
 CONFIG = 'ollama envconfig/config.go'
 
@@ -145,3 +146,25 @@ def metrics_missing(engine: Component) -> Iterator[Problem]:
     scraper = scraped(engine)
     if scraper is not None:
         yield Problem(scraper, 'Prometheus scrapes {name}, and Ollama has no /metrics', name=engine.name, see=[('the engine', engine.place)])
+
+
+@rule('ollama-models-not-kept', on='ollama', severity='warning', source='ollama envconfig/config.go: Models; ollama docs/docker', side_effect='a volume to pay for and to keep clean')
+def models_not_kept(engine: Component) -> Iterator[Problem]:
+    """Pulled models live in the container: a new one starts without them, and requests for them fail until somebody pulls again.
+
+    Kubernetes makes a new container at every restart; Compose and Docker only when one is removed: advice there.
+
+    When it is wrong: every start pulls what it needs, and the time for that is accepted.
+    """
+    models, home = engine['models'], engine['environment'].value.get('HOME')
+    for carrier in (*engine.peers('container'), *engine.peers('compose-service'), *engine.peers('docker-run')):
+        image = carrier['image']
+        if not identify(str(image.value or '')).repository.endswith('ollama/ollama'):
+            raise NotApplicable('its image may hold the models')
+        if carrier.kind.name == 'container':
+            runs_for_long(carrier)
+        path = str(models.value) if models.is_set else f'{home.value if home is not None else "/root"}/.ollama/models'
+        mounts = carrier['mounts'].value
+        if not any(path == mounted or path.startswith(mounted.rstrip('/') + '/') or mounted.startswith(path + '/') for mounted in mounts):
+            at = carrier['mounts'] if carrier['mounts'].is_set else engine.place
+            yield Problem(at, 'no volume covers {path}: models that are pulled are gone with the container', path=path, severity=None if carrier.kind.name == 'container' else 'advice')

@@ -160,3 +160,19 @@ def test_policies_of_tritons_backend(found: Audit, parameters: str, count: int) 
 def test_engines_open_to_everybody(found: Audit, engine: dict[str, Any], count: int) -> None:
     files = {'d.yaml': deployment(container(**engine)), 's.yaml': SERVICE.replace('spec: {', 'spec: {type: LoadBalancer, ')}
     assert len(found(files, 'engine-open-without-key')) == count
+
+
+@pytest.mark.parametrize(
+    ('env', 'mount', 'count'),
+    [({}, '/root/.ollama', 0), ({}, '/root', 0), ({}, '/models', 1), ({'OLLAMA_MODELS': '/models'}, '/models', 0), ({'HOME': '/home/o'}, '/home/o/.ollama', 0)],
+)
+def test_models_that_a_volume_keeps(found: Audit, env: dict[str, str], mount: str, count: int) -> None:
+    server = {**ollama(**env), 'volumeMounts': [{'name': 'm', 'mountPath': mount}]}
+    pod = {'volumes': [{'name': 'm', 'persistentVolumeClaim': {'claimName': 'm'}}]}
+    assert len(found({'d.yaml': deployment(server, pod=pod)}, 'ollama-models-not-kept')) == count
+
+
+@pytest.mark.parametrize(('image', 'count'), [('ghcr.io/open-webui/open-webui:main', 1), ('ghcr.io/open-webui/open-webui:ollama', 0), ('acme/app:1', 0), (OLLAMA, 0)])
+def test_settings_of_the_server_at_a_client(found: Audit, image: str, count: int) -> None:
+    engine = container(image=image, args=None, env=[{'name': 'OLLAMA_MAX_QUEUE', 'value': '64'}])
+    assert len(found({'d.yaml': deployment(engine)}, 'ollama-variable-misplaced')) == count
