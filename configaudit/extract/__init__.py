@@ -111,6 +111,8 @@ def _call(module: str, name: str, *arguments: Any) -> Any:
 
 def finish(reading: Reading, context: Context, files: Files | None = None) -> list[Component]:
     """Stage two: engines and services of every process, now that every ConfigMap and env file is known."""
+    if any(component.kind.name == 'node-pool' for component in reading.components):
+        _call('carriers.node_pools', 'join_pools', reading.components)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
     stores.count(processes)

@@ -64,3 +64,6 @@ SECRET = declare(Kind('secret', (), {'values': _spec(default={})}))
 
 DOCUMENT = declare(Kind('document', (), {'duplicates': _spec(default=())}))
 """A document as text. `duplicates`: (key, place of the first, place of the one that counts)."""
+
+NODE_POOL = declare(Kind('node-pool', (), {'gpu_labels': SettingSpec(default=()), 'labels': SettingSpec(default={})}))
+"""Nodes that an autoscaler starts; `gpu_labels`: the alternatives of labels that may tell their GPU."""

@@ -39,17 +39,30 @@ def gpu_labels(document: Document, template: Map, spec: Map) -> Setting | None:
     return Setting('gpu_labels', tuple(alternatives) or (always,), place, reason=reason)
 
 
+def telling(key: str) -> bool:
+    """Whether a label of this name may tell the GPU, the machine or the pool of nodes."""
+    return _TELLING.search(key) is not None
+
+
+def required_labels(document: Document, requirements: Any) -> list[Labels]:
+    """The combinations of telling labels that a list of expressions (key, operator, values) allows."""
+    combinations: list[Labels] = [()]
+    for expression in requirements if isinstance(requirements, Seq) else ():
+        if _tells(expression):
+            key, values = text(expression, 'key') or '', expression['values']
+            combinations = [(*labels, (key, _read(document, value))) for labels in combinations for value in values][: MAX_ALTERNATIVES + 1]
+    return combinations
+
+
+def _tells(expression: Any) -> bool:
+    values = get(expression, 'values')
+    return isinstance(expression, Map) and text(expression, 'operator') == 'In' and isinstance(values, Seq) and bool(values) and telling(text(expression, 'key') or '')
+
+
 def _term(document: Document, term: Any) -> tuple[list[Labels], Any]:
     """The combinations of telling labels that one term allows, and where the first stands."""
-    combinations: list[Labels] = [()]
-    place = None
-    for expression in maps(term, 'matchExpressions'):
-        key, values = text(expression, 'key') or '', get(expression, 'values')
-        if text(expression, 'operator') != 'In' or not isinstance(values, Seq) or not values or not _TELLING.search(key):
-            continue
-        place = place or place_of(document, values[0])
-        combinations = [(*labels, (key, _read(document, value))) for labels in combinations for value in values][: MAX_ALTERNATIVES + 1]
-    return combinations, place
+    place = next((place_of(document, expression['values'][0]) for expression in maps(term, 'matchExpressions') if _tells(expression)), None)
+    return required_labels(document, get(term, 'matchExpressions')), place
 
 
 def _read(document: Document, node: Any) -> str:

@@ -51,6 +51,12 @@ def _data(owner: Owner, root: Map) -> Reading:
     return reading
 
 
+def _node_pool(owner: Owner, root: Map) -> Reading:
+    from configaudit.extract.carriers.node_pools import read_pool
+
+    return read_pool(owner, root)
+
+
 def _decoded(word: Word) -> Word:
     try:
         value = base64.b64decode(word.value, validate=True).decode()
@@ -233,6 +239,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'ServiceMonitor': _with_renames(_monitor),
     'PodMonitor': _with_renames(_monitor),
     'KubeletConfiguration': _kubelet,
+    **dict.fromkeys(('NodePool', 'Provisioner', 'ComputeClass'), _node_pool),
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,
     'InferenceService': _service_kind('batching', 'read_inference_service'),

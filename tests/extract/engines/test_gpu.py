@@ -101,3 +101,43 @@ def test_defaults_on_several_gpus(engines: Engines, labels: tuple[str, ...], seq
     (engine,) = engines({'pod.yaml': text})
     setting = engine['max_num_seqs']
     assert (setting.known_value, setting.candidates if not setting.is_known else ()) == seqs
+
+
+KARPENTER = """apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: inference}
+spec:
+  template:
+    metadata: {labels: {team-gpu-pool: chat}}
+    spec:
+      requirements:
+        - {key: karpenter.k8s.aws/instance-family, operator: In, values: [g6, g6e]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+---
+"""
+CLASS = """apiVersion: cloud.google.com/v1
+kind: ComputeClass
+metadata: {name: small}
+spec:
+  priorities:
+    - {gpu: {type: nvidia-l4, count: 1}, spot: true}
+    - {machineType: g2-standard-12}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ('pool', 'label', 'names'),
+    [
+        (KARPENTER, 'karpenter.sh/nodepool: inference', ['L4', 'L40S']),
+        (KARPENTER, 'team-gpu-pool: chat', ['L4', 'L40S']),
+        (KARPENTER, 'karpenter.sh/nodepool: another', []),
+        (KARPENTER, 'cloud.google.com/gke-accelerator: nvidia-b200', ['B200']),
+        (CLASS, 'cloud.google.com/compute-class: small', ['L4']),
+    ],
+)
+def test_by_the_pool_that_the_pod_asks_for(engines: Engines, pool: str, label: str, names: list[str]) -> None:
+    pod = POD.format(spec=_selector(label), resource='nvidia.com/gpu', annotations='')
+    (engine,) = engines({'pod.yaml': pod, 'pool.yaml': pool})
+    found = engine['gpu'].candidates or ((engine['gpu'].known_value,) if engine['gpu'].is_known else ())
+    assert [gpu.name for gpu in found] == names
