@@ -2,7 +2,7 @@
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
     'vllm': ('vllm', 'vllm_serving', 'vllm_model', 'vllm_startup', 'vllm_lifetime', 'vllm_memory', 'vllm_user', 'vllm_environment', 'draining', 'engine_flags', 'engine_flag_values'),
-    'sglang': ('sglang', 'sglang_model', 'sglang_serving', 'engine_flags', 'engine_flag_values'),
+    'sglang': ('sglang', 'sglang_model', 'sglang_serving', 'sglang_environment', 'engine_flags', 'engine_flag_values'),
     'tgi': ('tgi', 'draining'),
     'ollama': ('ollama', 'listening'),
     'llama.cpp-server': ('llama_cpp', 'listening'),

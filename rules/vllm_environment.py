@@ -12,6 +12,9 @@ from configaudit.units import boolean
 
 from .releases import release
 
+_OTHERS = regex(r'VLLM_(ASCEND|TPU|NEURON|HPU|GAUDI|SPYRE|RBLN|OMNI|MUSA|MACA|METAX|KUNLUN|OPENVINO|IREE|METAL|GAUDI2)_.*|VLLM\w*(_SERVICE_|_PORT_|_TCP)\w*|VLLM_ELASTIC_EP_SCALE_UP_LAUNCH')
+"""Variables of plugins and forks, those that Kubernetes makes of Services, and one that vLLM reads outside its list."""
+
 
 def variable(engine: Component, name: str) -> Any:
     """An environment variable of the engine as a word (value, place), or None."""
@@ -25,7 +28,7 @@ def environment_removed(engine: Component) -> Iterator[Problem]:
         raise NotApplicable('the version is not known')
     known = catalogue('vllm')
     for name, word in sorted(engine['environment'].value.items()):
-        if not name.startswith('VLLM_'):
+        if not name.startswith('VLLM_') or _OTHERS.fullmatch(name):
             continue
         status = known.env_status(name, engine.version)
         if status.state != 'removed' or status.between is None:
@@ -38,10 +41,6 @@ def environment_removed(engine: Component) -> Iterator[Problem]:
             word.use or word.place, message, name=name, engine=release(engine), last=status.between[0], use=use,
             severity='advice' if harmless or not status.exact else None, detail=name,
         )  # fmt: skip
-
-
-_OTHERS = regex(r'VLLM_(ASCEND|TPU|NEURON|HPU|GAUDI|SPYRE|RBLN|OMNI|MUSA|MACA|METAX|KUNLUN|OPENVINO|IREE|METAL|GAUDI2)_.*|VLLM\w*(_SERVICE_|_PORT_|_TCP)\w*|VLLM_ELASTIC_EP_SCALE_UP_LAUNCH')
-"""Variables of plugins and forks, those that Kubernetes makes of Services, and one that vLLM reads outside its list."""
 
 
 @rule('vllm-environment-unknown', on='vllm', severity='warning', source='vllm/envs.py of the releases')
@@ -57,14 +56,14 @@ def environment_unknown(engine: Component) -> Iterator[Problem]:
     for name, word in sorted(engine['environment'].value.items()):
         if not name.startswith('VLLM_') or _OTHERS.fullmatch(name) or known.env_status(name, engine.version).state not in ('unknown', 'too-new'):
             continue
-        written = _written(engine, name)
+        written = as_written(engine, name)
         place = written.place if written is not None else word.use or word.place
         if re.search(rf'\$[({{]*{name}\b', place.document.text):
             continue
         found = _unread(engine, known, name, upstream)
         if found is not None:
             message, severity, near = found
-            yield Problem(place, message, name=name, engine=release(engine), near=near, severity=severity, fix=_respell(written, name, near), detail=name)
+            yield Problem(place, message, name=name, engine=release(engine), near=near, severity=severity, fix=respelt(written, name, near), detail=name)
 
 
 def _unread(engine: Component, known: Catalogue, name: str, upstream: bool) -> tuple[str, Severity | None, str] | None:
@@ -72,7 +71,7 @@ def _unread(engine: Component, known: Catalogue, name: str, upstream: bool) -> t
     status = known.env_status(name, engine.version)
     if status.state == 'too-new':
         first = status.between[1] if status.between else ''
-        return f'{{name}} is not known to {{engine}} and ignored: later releases read it, from {first} on', None if status.exact else 'advice', ''
+        return f'{{name}} is not known to {{engine}} and ignored: later releases read it, from {first} on', None if status.exact and upstream else 'advice', ''
     from difflib import get_close_matches  # 5 ms, needed only for a name that nothing reads
 
     names = [other for other in known.variables if known.env_status(other, engine.version).state == 'known']
@@ -82,13 +81,13 @@ def _unread(engine: Component, known: Catalogue, name: str, upstream: bool) -> t
     return ('{name} is not known to any release of vLLM and ignored', 'advice', '') if upstream else None
 
 
-def _written(engine: Component, name: str) -> Any:
+def as_written(engine: Component, name: str) -> Any:
     """The variable as its carrier writes it, or None."""
     variables = [carrier['env'].value.get(name) for carrier in engine.peers('carrier') if 'env' in carrier.kind.settings]
     return next((variable for variable in variables if variable is not None), None)
 
 
-def _respell(written: Any, name: str, near: str) -> Fix | None:
+def respelt(written: Any, name: str, near: str) -> Fix | None:
     """A fix that spells a variable's name otherwise, where it stands alone."""
     if not near or written is None or written.place.text.strip('"\'') != name:
         return None
@@ -112,7 +111,7 @@ def environment_rejected(engine: Component) -> Iterator[Problem]:
     for name, word in sorted(engine['environment'].value.items()):
         status = known.env_status(name, engine.version)
         if name.startswith('VLLM_') and status.exact and status.state in ('unknown', 'removed', 'too-new'):
-            written = _written(engine, name)
+            written = as_written(engine, name)
             place = written.place if written is not None else word.use or word.place
             message = '{name} is not known to {engine}: with --fail-on-environ-validation it stops at start'
             yield Problem(place, message, name=name, engine=release(engine), see=[('the validation', engine['fail_on_environ_validation'])], detail=name)
