@@ -10,6 +10,7 @@ from posixpath import dirname, join
 
 from configaudit.extract.carriers.values_llmd import is_modelservice, read_modelservice
 from configaudit.extract.carriers.values_pod import Part, image_of, is_off, read_part, words_of
+from configaudit.extract.carriers.values_recipes import recipe_parts
 from configaudit.extract.carriers.values_secrets import read_secrets
 from configaudit.extract.carriers.values_stack import is_stack, read_stack
 from configaudit.extract.charts import lookup
@@ -18,7 +19,7 @@ from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.images import identify
 from configaudit.model import Setting
-from configaudit.parse.tree import Map, Scalar, Seq, key_place, mapping, place_of, plain, text
+from configaudit.parse.tree import Map, Scalar, Seq, mapping, text
 from configaudit.patterns import regex
 from configaudit.places import Document
 from configaudit.units import HOLE
@@ -34,8 +35,7 @@ _BESIDE = ('model', 'vllm', 'sglang', 'server', 'engine')
 """Mappings beside the one image of a chart that hold the arguments of what it runs."""
 _COMMANDS = ('command', 'cmd', 'customCommand')
 _GATEWAYS = regex(r'(?:^|/)(?:litellm[\w-]*|lmstack-router|vllm-router|sgl-router|open-webui)(?=[:@]|$)')
-_ENGINE_KEYS = {'vllm': ('vllm', 'serve'), 'sglang': ('python3', '-m', 'sglang.launch_server')}
-"""A mapping of flags below one of these keys goes to that server."""
+_SERVERS = {'vllm': ('vllm', 'serve'), 'sglang': ('python3', '-m', 'sglang.launch_server')}
 _OTHERS = ('apiVersion', 'jobs', 'suite')
 """Keys of manifests and workflows; a list of `tests` is a helm-unittest suite."""
 _DEPTH = 7
@@ -46,7 +46,7 @@ def is_values(document: Document, root: Map) -> bool:
     """Whether a document holds chart values with an inference server among them."""
     if _CHEAP.search(document.parsed) is None or any(key in root for key in _OTHERS) or isinstance(root.get('tests'), Seq):
         return False
-    return is_stack(root) or is_modelservice(root) or any(True for _ in _parts(document, root, (), _DEPTH))
+    return is_stack(root) or is_modelservice(root) or any(True for _ in _every(document, root))
 
 
 def read_tree(document: Document, root: Map, partial: str) -> Reading:
@@ -59,7 +59,7 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
         reading.add(read_stack(document, root))
     if is_modelservice(root):
         reading.add(read_modelservice(document, root))
-    for part in _parts(document, root, (), _DEPTH):
+    for part in _every(document, root):
         if known and part.name.startswith(known):
             continue
         made = read_part(document, part)
@@ -68,6 +68,11 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     _objects(document, root, reading, partial)
     read_secrets(document, root, reading)
     return reading
+
+
+def _every(document: Document, root: Map) -> Iterator[Part]:
+    yield from recipe_parts(document, root)
+    yield from _parts(document, root, (), _DEPTH)
 
 
 def _objects(document: Document, root: Map, reading: Reading, partial: str) -> None:
@@ -109,7 +114,7 @@ def _part(document: Document, node: Map, path: tuple[str, ...]) -> Part | None:
     name = '.'.join(path) or document.path.rpartition('/')[2]
     served = image is not None and (identify(image.value).engine or _GATEWAYS.search(image.value))
     if not served:
-        return _flags(document, node, path, name) or _catalogued(document, node, arguments, name)
+        return _catalogued(document, node, arguments, name)
     if isinstance(inner, Scalar) and command is None and arguments is None and 'resources' not in node and 'tag' not in node:
         return None  # a name of an image among others: nothing says that it runs
     return Part(name, _NAMED, node, image, command, arguments)
@@ -122,35 +127,14 @@ def _list(document: Document, node: Map, keys: tuple[str, ...]) -> tuple[Word, .
     return words or None
 
 
-def _flags(document: Document, node: Map, path: tuple[str, ...], name: str) -> Part | None:
-    """`sglang: {serverArgs: {flag: value}}`, each passed as `--flag value` (GPU recipes' charts)."""
-    program = _ENGINE_KEYS.get(path[-1].lower()) if path else None
-    flags = next((found for key in _ARGUMENTS if (found := mapping(node, key)) is not None), None)
-    if program is None or not flags:
-        return None
-    start = Word(program[0], place_of(document, flags), False, locked='the chart writes it')
-    words = tuple(word for key in flags for word in _flag(document, flags, key))
-    return Part(name, _NAMED, node, None, tuple(start._replace(value=value) for value in program), words, form='values')
-
-
-def _flag(document: Document, flags: Map, key: str) -> Iterator[Word]:
-    value = plain(flags[key])
-    place = key_place(document, flags, key)
-    off = '=False' if value is False else ''
-    yield Word(f'--{key}{off}', place, False, locked='the chart writes it')
-    word = word_of(document, flags[key])
-    if not isinstance(value, bool) and word is not None:
-        yield word
-
-
 def _catalogued(document: Document, node: Map, arguments: tuple[Word, ...] | None, name: str) -> Part | None:
     """`{engine: VLLM, url: hf://..., args: [...]}`, an entry of KubeAI's catalogue of models."""
     engine = word_of(document, node.get('engine'))
-    if engine is None or engine.value.lower() not in _ENGINE_KEYS or arguments is None or text(node, 'url') is None:
+    if engine is None or engine.value.lower() not in _SERVERS or arguments is None or text(node, 'url') is None:
         return None
     url = word_of(document, node['url'])
     start = Word('', engine.place, False, locked='KubeAI writes it')
-    command = tuple(start._replace(value=value) for value in _ENGINE_KEYS[engine.value.lower()])
+    command = tuple(start._replace(value=value) for value in _SERVERS[engine.value.lower()])
     model = url._replace(value=url.value.partition('://')[2].partition('?')[0], pure=False) if url is not None else None
     shown = (model,) if model is not None and engine.value.lower() == 'vllm' else ()
     return Part(name, _NAMED, node, None, (*command, *shown), arguments)

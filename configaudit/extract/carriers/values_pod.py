@@ -45,6 +45,8 @@ def read_part(document: Document, part: Part) -> Reading:
     for key in _POD_KEYS:
         if mapping(part.holder, key) is not None:
             spec[key] = part.holder[key]
+    if isinstance(part.holder.get('nodeSelectorTerms'), Seq) and 'affinity' not in spec:
+        spec['affinity'] = _nested(part.holder, 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms')
     spec['containers'] = Seq(part.holder.start, part.holder.flow)
     spec['containers'].append(container)
     spec.names = dict(part.holder.names)
@@ -52,6 +54,17 @@ def read_part(document: Document, part: Part) -> Reading:
     reading = read_workload(owner, part.holder, [(owner, spec, spec)])
     _adapt(document, part, reading)
     return reading
+
+
+def _nested(holder: Map, *path: str) -> Map:
+    """A value of the holder below the mappings in which a pod has it."""
+    value = holder[path[-1]]
+    for key in reversed(path):
+        outer = Map(holder.start, holder.flow)
+        outer[key] = value
+        outer.names = {key: holder.names[path[-1]]}
+        value = outer
+    return outer
 
 
 def _container(holder: Map) -> Map:

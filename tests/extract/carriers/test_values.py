@@ -77,6 +77,12 @@ def test_a_model_on_a_ray_cluster(run: Run, more: str, use_v1: str) -> None:
     assert not engine['enable_prefix_caching'].is_set
 
 
+def test_node_selector_terms_tell_the_gpu(run: Run) -> None:
+    terms = '[{matchExpressions: [{key: nvidia.com/gpu.product, operator: In, values: [NVIDIA-L4]}]}]'
+    (engine,) = engines(run({'values.yaml': STACK + f'      nodeSelectorTerms: {terms}\n'}))
+    assert engine['gpu'].value.name == 'L4'
+
+
 GENERIC = """\
 image: {registry: docker.io, repository: vllm/vllm-openai, tag: v0.10.2}
 extraArgs:
@@ -180,10 +186,12 @@ def test_a_value_that_names_another_value(run: Run) -> None:
 
 
 def test_flags_as_a_mapping_and_a_catalogue_of_models(run: Run) -> None:
-    flags = 'sglang:\n  serverArgs:\n    disable-cuda-graph: true\n    context-length: 4096\n'
+    flags = 'model: {name: org/m, tp_size: 16}\nnetwork: {ncclSettings: [{name: NCCL_DEBUG, value: INFO}]}\nsglang:\n  serverArgs:\n    disable-cuda-graph: true\n    context-length: 4096\n'
     (engine,) = engines(run({'a/values.yaml': flags}), 'sglang')
     assert engine['disable_cuda_graph'].value is True
     assert engine['context_length'].value == 4096
+    assert (engine['model'].value, engine['tp_size'].value) == ('org/m', 16)
+    assert engine['environment'].value['NCCL_DEBUG'].value == 'INFO'
     catalogue = 'catalog:\n  qwen:\n    enabled: true\n    engine: VLLM\n    url: hf://Qwen/Qwen3-8B?x=1\n    args: [--max-num-seqs=8]\n'
     engine = engines(run({'b/values.yaml': catalogue}))[0]
     assert (engine['model'].value, engine['max_num_seqs'].value) == ('Qwen/Qwen3-8B', 8)
