@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import NamedTuple
 
+from configaudit.extract.carriers.made import changed, renamed
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Process, Variable
 from configaudit.extract.words import Word
 from configaudit.model import Setting
-from configaudit.parse.tree import Map, text
+from configaudit.parse.tree import Map, mapping, text
 from configaudit.units import HOLE
 
 
@@ -28,7 +29,7 @@ class Part(NamedTuple):
     amend: Amend | None = as_read
     """What the fields say of the first container's process beyond the gathered container."""
     template: Map | None = None
-    """The pod template around the spec, where there is one."""
+    """The pod template around the spec, where there is one; of a resource its annotations, which a person notes version and GPU in."""
 
 
 READERS: dict[tuple[str, str], tuple[str, str]] = {
@@ -57,7 +58,10 @@ def parts_of(owner: Owner, root: Map) -> Iterator[Part]:
     if found is None:
         return
     reader: Callable[[Owner, Map], Iterator[Part]] = getattr(import_module('configaudit.extract.carriers.' + found[0]), found[1])
-    yield from reader(owner._replace(partial=owner.partial or f'the operator of {owner.kind} completes it'), root)
+    annotations = mapping(root, 'metadata', 'annotations')
+    noted = renamed(annotations, **{key: key for key in annotations if key.startswith('configaudit.io/')}) if annotations is not None else None
+    for part in reader(owner._replace(partial=owner.partial or f'the operator of {owner.kind} completes it'), root):
+        yield part._replace(template=changed(part.spec, metadata=changed(noted, annotations=noted)) if noted else None)
 
 
 def joined(*words: Word | None, glue: str = ':') -> Word | None:

@@ -179,6 +179,12 @@ def test_every_recommended_config_of_llmaz_is_judged(run: Run) -> None:
     ]  # fmt: skip
 
 
+def test_version_and_gpu_are_noted_on_the_resource_itself(run: Run) -> None:
+    notes = '{name: chat, annotations: {configaudit.io/engine-version: "0.9.2", configaudit.io/gpu: L4}}'
+    (engine,) = engines(run({'a.yaml': KUBEAI.replace('{name: chat}', notes)}))
+    assert (str(engine.version), engine['gpu'].value.name) == ('0.9.2', 'L4')
+
+
 PLAYGROUND = """\
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
