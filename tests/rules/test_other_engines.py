@@ -176,3 +176,7 @@ def test_models_that_a_volume_keeps(found: Audit, env: dict[str, str], mount: st
 def test_settings_of_the_server_at_a_client(found: Audit, image: str, count: int) -> None:
     engine = container(image=image, args=None, env=[{'name': 'OLLAMA_MAX_QUEUE', 'value': '64'}])
     assert len(found({'d.yaml': deployment(engine)}, 'ollama-variable-misplaced')) == count
+
+
+def test_variables_of_a_shell_script(found: Audit) -> None:
+    assert found({'start.sh': '#!/bin/bash\nexport OLLAMA_LOG_LEVEL=INFO\nexec /usr/local/bin/ollama serve\n'}, 'ollama-variable-unread') == []

@@ -6,7 +6,7 @@ from configaudit.extract.commands import Invocation
 from configaudit.extract.engines.component import engine_component, engine_settings
 from configaudit.extract.engines.launch import Launch, launch_of, program_words
 from configaudit.extract.engines.options import read_options
-from configaudit.extract.engines.servers import fill, hidden_words, model_setting, port_setting, shaped
+from configaudit.extract.engines.servers import fill, hidden_words, model_first, model_setting, port_setting, shaped
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.knowledge.engine_kinds import LMDEPLOY
@@ -32,11 +32,12 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     launch = find(invocation)
     if launch is None:
         return None
-    arguments = parse_arguments(launch.arguments, shaped({}, _SWITCHES))
+    model, words = model_first(launch.arguments)
+    arguments = parse_arguments(words, shaped({}, _SWITCHES))
     unseen = hidden_words(invocation, launch, arguments)
     settings = engine_settings(invocation, launch, arguments, context)
     read_options(LMDEPLOY, arguments, launch, settings, {})
-    settings['model'] = model_setting(next(iter(arguments.positional), None), launch, unseen)
+    settings['model'] = model_setting(model if model is not None else next(iter(arguments.positional), None), launch, unseen)
     fill(LMDEPLOY, settings, _DEFAULTS, invocation, launch, unseen, SOURCE)
     settings['world_size'] = settings['tp']._replace(name='world_size', slot=None)
     settings['nodes'] = settings['nnodes']._replace(name='nodes')

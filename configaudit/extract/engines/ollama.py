@@ -12,6 +12,7 @@ from configaudit.extract.engines.options import unseen_setting, word_setting
 from configaudit.extract.engines.servers import hidden_words, image_runs
 from configaudit.extract.engines.version import Release, engine_release
 from configaudit.extract.environment import Stores
+from configaudit.extract.process import Process
 from configaudit.extract.words import Word
 from configaudit.knowledge import ollama as facts
 from configaudit.knowledge.defaults import Default, certain, derived
@@ -54,15 +55,16 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         if name not in settings:
             settings[name] = unseen_setting(name, unseen, launch) if unseen else _default(name, default, launch)
     _listen(invocation, launch, settings, unseen)
-    settings['alone'] = Setting('alone', _is_alone(invocation, launch), launch.program)
+    settings['alone'] = Setting('alone', _is_alone(invocation.process), launch.program)
     settings['world_size'] = Setting('world_size', None, launch.program, 'default', 'it takes the GPUs that a model needs')
     return engine_component(OLLAMA, invocation, launch, settings, unseen, found)
 
 
-def _is_alone(invocation: Invocation, launch: Launch) -> bool:
+def _is_alone(process: Process) -> bool:
     """Whether nothing but Ollama reads the variables: it is what the process starts, not a line of a script."""
-    entry = invocation.process.entrypoint
-    return launch.command == 'entrypoint' or entry is None or (bool(entry) and basename(entry[0].value) == 'ollama')
+    words = (*(process.entrypoint or ()), *(process.arguments or ()))
+    scripted = process.shell or process.component.kind.name == 'command'
+    return not scripted and (not words or basename(words[0].value) in ('ollama', 'serve', 'start'))
 
 
 def _given(name: str, word: Word) -> Setting | None:

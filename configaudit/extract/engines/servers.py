@@ -56,6 +56,13 @@ def port_setting(word: Word | None, default: int, launch: Launch, unseen: str, s
     return Setting('port', default, launch.program, 'default', unseen, source=source)
 
 
+def model_first(words: tuple[Word, ...]) -> tuple[Word | None, tuple[Word, ...]]:
+    """The model that stands before all options, and the rest: one word, even where a variable fills it."""
+    if not words or words[0].value.startswith('-') or not words[0].value.strip():
+        return None, words
+    return words[0], words[1:]
+
+
 def model_setting(word: Word | None, launch: Launch, unseen: str) -> Setting:
     """The model that is served."""
     if word is not None:

@@ -10,7 +10,15 @@ from configaudit.extract.engines.config_file import yaml_file
 from configaudit.extract.engines.dynamo import NO_PORT, worker
 from configaudit.extract.engines.launch import Launch, launch_of
 from configaudit.extract.engines.options import read_options, word_setting
-from configaudit.extract.engines.servers import fill, hidden_words, model_setting, port_setting, program_in, shaped
+from configaudit.extract.engines.servers import (
+    fill,
+    hidden_words,
+    model_first,
+    model_setting,
+    port_setting,
+    program_in,
+    shaped,
+)
 from configaudit.extract.engines.version import engine_release
 from configaudit.extract.environment import Stores
 from configaudit.extract.words import Word, word_of
@@ -56,11 +64,12 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     launch = find(invocation)
     if launch is None:
         return None
-    arguments = parse_arguments(launch.arguments, shaped(_NAMES, _SWITCHES))
+    model, words = model_first(launch.arguments)
+    arguments = parse_arguments(words, shaped(_NAMES, _SWITCHES))
     settings = engine_settings(invocation, launch, arguments, context)
     read_options(TRTLLM, arguments, launch, settings, {})
     unseen = hidden_words(invocation, launch, arguments) or _from_file(invocation, stores, arguments, settings)
-    settings['model'] = model_setting(_model(launch, arguments), launch, unseen)
+    settings['model'] = model_setting(model if model is not None else _model(arguments), launch, unseen)
     fill(TRTLLM, settings, _DEFAULTS, invocation, launch, unseen, TRTLLM_SOURCE)
     if invocation.argv and basename(invocation.argv[0].value) in ('mpirun', 'mpiexec', 'srun'):
         settings['nodes'] = Setting('nodes', None, launch.program, reason='its ranks may lie on several hosts')
@@ -73,7 +82,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
     return engine_component(TRTLLM, invocation, launch, settings, unseen, engine_release(invocation, 'tensorrt-llm', context))
 
 
-def _model(launch: Launch, arguments: Arguments) -> Word | None:
+def _model(arguments: Arguments) -> Word | None:
     option = arguments.last('--model')
     return option.value if option is not None and option.value is not None else next(iter(arguments.positional), None)
 

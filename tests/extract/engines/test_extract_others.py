@@ -182,3 +182,8 @@ def test_what_of_dynamo_is_no_engine(engines: Engines, pod: Pod, command: str) -
 def test_an_image_file_leaves_the_rest_to_who_runs_it(engines: Engines) -> None:
     (found,) = engines({'Dockerfile': 'FROM debian:12\nENTRYPOINT ["/llama-server", "--model", "/m/x.gguf"]\n'})
     assert (found['model'].value, found['metrics'].is_known) == ('/m/x.gguf', False)
+
+
+def test_a_model_that_a_variable_names_is_one_word(engine: Read) -> None:
+    found = engine(TRTLLM, '[sh, -c]', "['exec trtllm-serve \"$MODEL\" --max_batch_size 8']")
+    assert (found['model'].is_known, found['host'].value, found['max_batch_size'].value) == (False, 'localhost', 8)
