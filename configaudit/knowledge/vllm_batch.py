@@ -4,6 +4,7 @@ Source: vllm/engine/arg_utils.py of the release: __post_init__ and _override_v1_
 _set_default_args_v1 (0.8.0 to 0.11.0), get_batch_defaults (from 0.11.1); vllm/config.py SchedulerConfig for V0.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from configaudit.knowledge.defaults import Default, derived, one_of
@@ -12,8 +13,12 @@ from configaudit.knowledge.versions import Version, release
 from configaudit.knowledge.vllm_generation import ARGS, V0_GONE, engine_generation
 
 # First releases of each way to choose the batch limits.
-ERAS = tuple(map(release, ('0.2.7', '0.6.5', '0.7.3', '0.8.0', '0.8.4', '0.8.5', '0.9.0', '0.28.0', '0.33.0')))
+ERAS = tuple(map(release, ('0.2.7', '0.6.5', '0.7.0', '0.8.0', '0.8.4', '0.8.5', '0.9.0', '0.28.0', '0.33.0')))
 V0_ONLY, OPT_IN, OPT_IN_BY_NAME, ALL_GPUS, BY_NAME, BY_MEMORY, NOT_A100, HUGE, GB10 = range(len(ERAS))
+CPU_DEFAULTS = release('0.9.2')  # before, V1 ranks the host's memory like a GPU's
+THROUGHPUT_MODE, BATCHED_EXPERTS = release('0.17.0'), release('0.20.0')
+CPU_WORLD = release('0.10.0')  # CPU defaults grow with the number of workers
+SEQUENCES_BOUND = release('0.11.1')  # tokens are at most sequences times context length
 V1_CONFIG_DEFAULTS = release('0.11.1')  # without a usage context: SchedulerConfig.DEFAULT_MAX_NUM_SEQS
 
 
@@ -34,6 +39,8 @@ class Serving(NamedTuple):
     chunked_prefill: bool | None = None
     cpu: bool = False
     throughput_mode: bool = False  # --performance-mode throughput
+    max_num_seqs: int | None = None
+    given: Mapping[str, str] = {}  # flag -> its value, '' for a switch: some make V0 run
 
 
 SERVER = Serving()
@@ -70,13 +77,14 @@ def _generations(at: Version, gpu: Gpu | None, serving: Serving) -> set[object]:
         'pipeline_parallel_size': serving.pipeline_parallel,
         'distributed_executor_backend': 'ray' if serving.ray_executor else None,
         'kv_cache_dtype': serving.kv_cache_dtype,
+        'cpu': serving.cpu,
     }
-    return set(engine_generation(at, settings, gpu).candidates)
+    return set(engine_generation(at, settings, gpu, given=serving.given).candidates)
 
 
 def _versions(version: Version | None) -> tuple[Version, ...]:
-    """The version, or one of each era when it is unknown (and 0.10.2, where the CPU defaults change)."""
-    return (version,) if version else (*ERAS, release('0.10.2'))
+    """The version, or one of each era when it is unknown (and 0.10.0, where the CPU defaults change)."""
+    return (version,) if version else (*ERAS, CPU_WORLD)
 
 
 def max_num_seqs(
@@ -87,10 +95,11 @@ def max_num_seqs(
     for at in _versions(version):
         for generation in _generations(at, gpu, serving):
             values = {256} if generation == 'V0' else _v1_seqs(at, gpu, serving)
-            if serving.throughput_mode and at >= release('0.17.0'):
+            if serving.throughput_mode and at >= THROUGHPUT_MODE:
                 values = {2 * value for value in values}
-            if max_num_batched_tokens and at >= release('0.10.1'):
-                values = {min(value, max_num_batched_tokens) for value in values}
+            budget = max_num_batched_tokens or (256 if _batched_experts(at, serving) else None)
+            if budget and at >= release('0.10.1'):
+                values = {min(value, budget) for value in values}
             found |= values
     return one_of(found, ARGS, _depends(found, version))
 
@@ -98,14 +107,14 @@ def max_num_seqs(
 def _v1_seqs(at: Version, gpu: Gpu | None, serving: Serving) -> set[int]:
     if serving.cpu:
         world = serving.pipeline_parallel * serving.tensor_parallel
-        if at >= release('0.10.2'):
+        if at >= CPU_WORLD:
             return {(256 if serving.usage == 'library' else 128) * world}
-        return {128 if serving.usage == 'library' else 32} if at >= release('0.9.2') else {256}
+        return {128 if serving.usage == 'library' else 32} if at >= CPU_DEFAULTS else {256, 1024}
     if serving.usage == 'none' and at >= V1_CONFIG_DEFAULTS:
         return {128}
     stage = era(at)
     if stage <= ALL_GPUS:
-        return {1024}
+        return {256} if stage == V0_ONLY else {1024}  # 0.6.4 runs V1 when asked to, with the defaults of V0
     return {256 if tier == 'small' else 1024 for tier in _tiers(stage, gpu)}
 
 
@@ -117,8 +126,15 @@ def max_num_batched_tokens(version: Version | None, gpu: Gpu | None, serving: Se
             values = _v0_tokens(at, serving) if generation == 'V0' else _v1_tokens(at, gpu, serving)
             if not values:
                 return derived(ARGS, 'max(context length, 2048) without chunked prefill: the context length is unknown')
-            found |= {2 * value for value in values} if serving.throughput_mode and at >= release('0.17.0') else values
+            found |= {_bounded(value, at, serving) for value in values}
     return one_of(found, ARGS, _depends(found, version))
+
+
+def _bounded(tokens: int, at: Version, serving: Serving) -> int:
+    """No more tokens than the sequences of a batch can hold, where both are known."""
+    if at < SEQUENCES_BOUND or not serving.max_num_seqs or not serving.max_model_len:
+        return tokens
+    return min(tokens, serving.max_num_seqs * serving.max_model_len)
 
 
 def _v0_tokens(at: Version, serving: Serving) -> set[int]:
@@ -131,18 +147,34 @@ def _v0_tokens(at: Version, serving: Serving) -> set[int]:
 
 def _v1_tokens(at: Version, gpu: Gpu | None, serving: Serving) -> set[int]:
     if serving.cpu:
-        world = serving.pipeline_parallel * serving.tensor_parallel if at >= release('0.10.2') else 1
-        return {(4096 if serving.usage == 'library' else 2048) * world}
-    if serving.usage == 'none' and at >= V1_CONFIG_DEFAULTS:
-        return {2048}
-    stage = era(at)
-    tiers = {'small'} if stage < OPT_IN_BY_NAME else _tiers(stage, gpu)
-    server = {'small': 2048, 'large': 8192, 'huge': 16384}
-    library = {'small': 8192, 'large': 16384, 'huge': 16384}
-    values = {(library if serving.usage == 'library' else server)[tier] for tier in tiers}
+        world = serving.pipeline_parallel * serving.tensor_parallel if at >= CPU_WORLD else 1
+        one = {4096 if serving.usage == 'library' else 2048} if at >= CPU_DEFAULTS else {2048, 8192}
+        values = {tokens * world for tokens in one}
+    elif serving.usage == 'none' and at >= V1_CONFIG_DEFAULTS:
+        values = {2048}
+    elif _batched_experts(at, serving):
+        values = {256}
+    else:
+        values = _tokens_by_gpu(era(at), gpu, serving)
+    if serving.throughput_mode and at >= THROUGHPUT_MODE:
+        values = {2 * value for value in values}
     if serving.chunked_prefill is False and at >= V1_CONFIG_DEFAULTS and serving.max_model_len:
         return {max(value, serving.max_model_len) for value in values}
     return values
+
+
+def _batched_experts(at: Version, serving: Serving) -> bool:
+    """ParallelConfig.use_batched_dp_moe: experts whose kernels take one batch from all data-parallel ranks."""
+    size = serving.given.get('--data-parallel-size', '1')
+    spread = '--enable-expert-parallel' in serving.given and size.isdigit() and int(size) > 1
+    return at >= BATCHED_EXPERTS and spread and serving.given.get('--all2all-backend') in ('deepep_low_latency', 'nixl_ep')
+
+
+def _tokens_by_gpu(stage: int, gpu: Gpu | None, serving: Serving) -> set[int]:
+    tiers = {'small'} if stage < OPT_IN_BY_NAME else _tiers(stage, gpu)
+    server = {'small': 2048, 'large': 8192, 'huge': 16384}
+    library = {'small': 8192, 'large': 16384, 'huge': 16384}
+    return {(library if serving.usage == 'library' else server)[tier] for tier in tiers}
 
 
 def _depends(found: set[int], version: Version | None) -> str:

@@ -10,20 +10,25 @@ from typing import NamedTuple
 from configaudit.knowledge.defaults import Default, certain
 from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.versions import Version, release
+from configaudit.knowledge.vllm_fallbacks import v0_reason
 
 ARGS = 'vllm/engine/arg_utils.py'
 BACKENDS = 'vllm 0.11.2, 0.16.0, 0.33.0 platforms/cuda.py, v1/attention/backends'
 V1_OPT_IN, V1_DEFAULT, V0_GONE = release('0.6.4'), release('0.8.0'), release('0.11.0')
 PER_BACKEND = release('0.11.1')  # every backend says which cache types and GPUs it takes; FlashInfer comes before Triton
 FLASHINFER_FLOOR = release('0.33.0')  # 7.5 in 0.20.2, 8.0 in 0.33.0: releases between were not read
+NOTHING: Mapping[str, str] = {}
+FP8_SINCE = release('0.8.2')  # V1 takes no other cache type than auto before
 FLASH_ATTN_WIDER = release('0.21.0')  # Hopper only in 0.20.2, more in 0.33.0
 
 
-def engine_generation(version: Version | None, settings: Mapping[str, object], gpu: Gpu | None = None) -> Default:
+def engine_generation(
+    version: Version | None, settings: Mapping[str, object], gpu: Gpu | None = None, *, given: Mapping[str, str] = NOTHING
+) -> Default:
     """'V0' or 'V1' after the fallbacks.
 
-    `settings` may hold VLLM_USE_V1 ('0' or '1'), pipeline_parallel_size, distributed_executor_backend and
-    kv_cache_dtype.
+    `settings` may hold VLLM_USE_V1 ('0' or '1'), pipeline_parallel_size, distributed_executor_backend, kv_cache_dtype
+    and cpu (the CPU build); `given`: flag -> its value, '' for a switch.
     """
     forced = str(settings.get('VLLM_USE_V1', ''))
     if version is None:
@@ -35,12 +40,9 @@ def engine_generation(version: Version | None, settings: Mapping[str, object], g
         return certain('V1' if opted else 'V0', ARGS, 'V1 only with VLLM_USE_V1=1 before 0.8.0')
     if forced == '0':
         return certain('V0', ARGS, 'VLLM_USE_V1=0')
-    stages = settings.get('pipeline_parallel_size', 1)
-    staged = isinstance(stages, int) and stages > 1 and settings.get('distributed_executor_backend') != 'ray'
-    if staged and version < release('0.9.0') and forced != '1':
-        return certain(
-            'V0', ARGS, 'pipeline parallelism without --distributed-executor-backend ray falls back to V0 in 0.8'
-        )
+    reason = v0_reason(version, settings, gpu, given) if forced != '1' else ''
+    if reason:
+        return certain('V0', ARGS, reason)
     if str(settings.get('kv_cache_dtype', 'auto')).startswith('fp8') and forced != '1':
         support = fp8_kv_support(version, gpu)
         if support.state == 'fallback-v0':
@@ -98,7 +100,9 @@ def _fp8_v1(version: Version, capability: tuple[int, int], backend: str) -> Fp8S
 
 def _fp8_beside_v0(version: Version, capability: tuple[int, int], use_v1: bool, backend: str) -> Fp8Support:
     """0.8.0 to 0.10.2: V1 is the default and V0 the way out."""
-    source = 'vllm 0.8.5, 0.9.2, 0.10.0 and 0.10.2 engine/arg_utils.py, platforms/cuda.py'
+    source = 'vllm 0.8.1, 0.8.5, 0.9.2, 0.10.0 and 0.10.2 engine/arg_utils.py, platforms/cuda.py'
+    if version < FP8_SINCE:
+        return Fp8Support('error' if use_v1 else 'fallback-v0', 'V1 takes no fp8 KV cache before 0.8.2', source)
     if capability[0] == 9 and backend in ('', 'FLASH_ATTN_VLLM_V1'):
         return Fp8Support('native', 'FlashAttention 3 on Hopper', source)
     if capability == (10, 0) and version >= release('0.10.0'):

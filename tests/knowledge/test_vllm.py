@@ -5,13 +5,15 @@ from configaudit.knowledge.gpus import lookup
 from configaudit.knowledge.versions import parse
 from configaudit.knowledge.vllm import Serving
 
+BATCHED_EXPERTS = {'--all2all-backend': 'deepep_low_latency', '--enable-expert-parallel': '', '--data-parallel-size': '8'}
+
 
 @pytest.mark.parametrize(
     ('version', 'gpu', 'value'),
     [
         ('0.6.4.post1', 'H100', 256),
         ('0.7.3', 'H100', 256),
-        ('0.8.0', 'T4', 1024),
+        ('0.8.0', 'T4', 256),
         ('0.8.3', 'A100-80GB', 1024),
         ('0.8.4', 'A100-80GB', 256),
         ('0.8.4', 'H100', 1024),
@@ -48,6 +50,18 @@ def test_max_num_seqs(version: str, gpu: str, value: int) -> None:
         ('0.10.2', Serving(cpu=True, tensor_parallel=2), 256),
         ('0.10.2', Serving(cpu=True, usage='library'), 256),
         ('0.9.2', Serving(cpu=True), 32),
+        ('0.10.0', Serving(cpu=True, tensor_parallel=2), 256),
+        ('0.9.0', Serving(cpu=True), 256),
+        ('0.6.4', Serving(use_v1=True), 256),
+        ('0.6.5', Serving(use_v1=True), 1024),
+        ('0.9.0', Serving(pipeline_parallel=2), 256),
+        ('0.9.1', Serving(pipeline_parallel=2), 1024),
+        ('0.8.2', Serving(pipeline_parallel=2, ray_executor=True), 256),
+        ('0.8.3', Serving(pipeline_parallel=2, ray_executor=True), 1024),
+        ('0.20.0', Serving(given=BATCHED_EXPERTS), 256),
+        ('0.19.1', Serving(given=BATCHED_EXPERTS), 1024),
+        ('0.10.0', Serving(given={'--num-scheduler-steps': '8'}), 256),
+        ('0.10.0', Serving(given={'--num-scheduler-steps': '1'}), 1024),
     ],
 )
 def test_max_num_seqs_and_the_fallbacks(version: str, serving: Serving, value: int) -> None:
@@ -87,7 +101,9 @@ def test_candidates_of_an_unknown_version_or_gpu(
 @pytest.mark.parametrize(
     ('version', 'gpu', 'serving', 'value'),
     [
-        ('0.7.0', 'H100', Serving(use_v1=True), 2048),
+        ('0.6.6', 'H100', Serving(use_v1=True), 2048),
+        ('0.7.0', 'H100', Serving(use_v1=True), 8192),
+        ('0.7.0', 'A100-80GB', Serving(use_v1=True), 2048),
         ('0.7.3', 'H100', Serving(use_v1=True), 8192),
         ('0.8.0', 'A100-80GB', Serving(), 2048),
         ('0.8.5', 'A100-80GB', Serving(), 8192),
@@ -102,6 +118,14 @@ def test_candidates_of_an_unknown_version_or_gpu(
         ('0.16.0', 'L4', Serving(chunked_prefill=False, max_model_len=8192), 8192),
         ('0.10.2', 'L4', Serving(cpu=True), 2048),
         ('0.12.0', 'H100', Serving(usage='none'), 2048),
+        ('0.10.0', 'L4', Serving(cpu=True, tensor_parallel=2), 4096),
+        ('0.9.2', 'L4', Serving(cpu=True, tensor_parallel=2), 2048),
+        ('0.16.0', 'H100', Serving(max_num_seqs=4, max_model_len=512), 2048),
+        ('0.11.0', 'H100', Serving(max_num_seqs=4, max_model_len=512), 8192),
+        ('0.17.0', 'H100', Serving(throughput_mode=True, chunked_prefill=False, max_model_len=9000), 16384),
+        ('0.17.0', 'H100', Serving(throughput_mode=True, chunked_prefill=False, max_model_len=20000), 20000),
+        ('0.20.0', 'H100', Serving(given=BATCHED_EXPERTS), 256),
+        ('0.19.1', 'H100', Serving(given=BATCHED_EXPERTS), 8192),
     ],
 )
 def test_max_num_batched_tokens(version: str, gpu: str, serving: Serving, value: int) -> None:

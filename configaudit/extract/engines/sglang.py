@@ -70,8 +70,10 @@ def _settle(
     invocation: Invocation, launch: Launch, settings: dict[str, Setting], version: Version | None, unseen: str
 ) -> None:
     gpu = settings['gpu'].known_value
+    ranks = settings.get('tp_size')
+    tensor_parallel = 1 if ranks is None and not unseen else int(str(ranks.known_value)) if ranks is not None and ranks.is_known else None
     defaults = {
-        'mem_fraction_static': facts.mem_fraction_static(version, gpu),  # type: ignore[arg-type]
+        'mem_fraction_static': facts.mem_fraction_static(version, gpu, tensor_parallel=tensor_parallel),  # type: ignore[arg-type]
         'max_running_requests': facts.max_running_requests(version),
         'kv_cache_dtype': facts.kv_cache_dtype(version),
         'context_length': facts.context_length(version),

@@ -232,7 +232,16 @@ def _serving(settings: Mapping[str, Setting], invocation: Invocation) -> facts.S
         max_model_len=int(str(known('max_model_len') or 0)) or None,
         chunked_prefill=chunked if isinstance(chunked, bool) else None,
         throughput_mode=known('performance_mode') == 'throughput',
+        max_num_seqs=int(str(known('max_num_seqs') or 0)) or None,
+        given=_given(settings),
     )
+
+
+def _given(settings: Mapping[str, Setting]) -> dict[str, str]:
+    """Flag -> its value, '' for a switch, of the flags that are certainly given."""
+    options = settings['options'].known_value if 'options' in settings and settings['options'].is_known else ()
+    sure = (option for option in options if not (option.negated or option.conditional or option.key))  # type: ignore[attr-defined]
+    return {option.name: option.value.value if option.value is not None else '' for option in sure}
 
 
 def _usage(invocation: Invocation) -> str:
@@ -253,7 +262,7 @@ def _generation(
     known = {name: setting.known_value for name, setting in settings.items() if setting.is_known}
     use_v1 = environment.get('VLLM_USE_V1')
     known['VLLM_USE_V1'] = use_v1.value if use_v1 is not None and use_v1.known else ''
-    found = facts.engine_generation(version, known, settings['gpu'].known_value)  # type: ignore[arg-type]
+    found = facts.engine_generation(version, known, settings['gpu'].known_value, given=_given(settings))  # type: ignore[arg-type]
     reason = '' if found.known else found.condition
     if unseen and version is not None and version < V0_GONE:
         reason = unseen
