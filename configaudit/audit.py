@@ -1,7 +1,7 @@
 """The pipeline, to be read from top to bottom: discover, parse, extract, link, judge, suppress."""
 
 import gc
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from configaudit import engine, registry
@@ -38,17 +38,22 @@ def audit_node(snapshot: 'Snapshot', config: Config) -> Result:
 
     static = {path: text.encode('utf-8', 'surrogatepass') for path, text in snapshot.files.items() if not path.startswith(('/proc/', '/sys/'))}
     intake = read_texts(static, config)
-    return judge(intake, live_components(snapshot, intake.reading.components), config)
+    masks = [path for path, target in snapshot.links.items() if target == '/dev/null']
+    return judge(intake, live_components(snapshot, intake.reading.components), config, masks)
 
 
-def judge(intake: Intake, live: Iterable[Component], config: Config) -> Result:
-    """From what was read to what the rules say of it. `live`: components that stand in no file."""
+def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Collection[str] = ()) -> Result:
+    """From what was read to what the rules say of it. `live`: components that stand in no file; `masks`: links to /dev/null."""
     components = [*finish(intake.reading, config.context, intake.texts), *live]
     by_kind = link(components, config.context)
     if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)
+    if 'sysctl' in by_kind:
+        from configaudit.link_sysctls import link_sysctls
+
+        link_sysctls(by_kind, masks)
     if 'monitor' in by_kind:
         from configaudit.link_monitors import link_monitors
 

@@ -11,7 +11,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'engine': ('engines', 'engine_memory', 'engine_model', 'engine_network', 'secrets'),
     'container': ('container_arguments', 'probes', 'ports', 'rollout', 'resources', 'environment', 'kubernetes', 'secrets'),
     'image-user': ('maintenance', 'images'),
-    'sysctl': ('sysctl', 'pod_sysctls'),
+    'sysctl': ('sysctl', 'sysctl_files', 'pod_sysctls'),
     'nofile-limit': ('limits',),
     'io-scheduler': ('host',),
     'container-runtime': ('runtime',),

@@ -74,8 +74,10 @@ def _demand(entry: Component, keys: tuple[str, ...]) -> None:
         raise NotApplicable(f'it is not one of {", ".join(keys)}')
     if entry['scope'].value == 'pod' and not entry.name.startswith('net.'):
         raise NotApplicable('a pod cannot set it')
-    if entry['form'].value == 'file' and _later(entry):
-        raise NotApplicable('it is set again further down')
+    if entry.peers('hidden'):
+        raise NotApplicable('its file is not read: another one of that name is')
+    if entry['form'].value == 'file' and (_later(entry) or entry.peers('later')):
+        raise NotApplicable('it is set again further down, or in a file that is read later')
 
 
 def _later(entry: Component) -> list[Component]:

@@ -31,4 +31,6 @@ def live_components(snapshot: Snapshot, static: Iterable[Component] = ()) -> lis
         for component in host.peer_map[kind]:
             component.peer_map['host'] = Peers.of([host], True)
     host.peer_map['sysctl-file'] = Peers.of([item for item in static if item.kind.name == 'sysctl'], True)
+    for component in host.peer_map['sysctl-file']:
+        component.peer_map['host'] = Peers.of([host], True)
     return [host, *(component for found in groups.values() for component in found)]
