@@ -15,7 +15,7 @@ MAX_TOKENS = 600
 """Outside of label matchers. promql-parser 0.12.0 takes time in the square of them and overflows its stack, which ends
 the process, between 3,000 and 10,000; the longest query of 30 public repositories has fewer than 200."""
 _TOKEN = regex(
-    r'(?P<string>"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`[^`]*`)|(?P<comment>\#[^\n]*)'
+    r'(?P<string>"(?:[^"\\\n]|\\.)*"?|\'(?:[^\'\\\n]|\\.)*\'?|`[^`]*`?)|(?P<comment>\#[^\n]*)'
     rf'|(?P<hole>{HOLE}|<<[^<>\n]{{1,80}}>>|\{{\{{[^{{}}\n]*\}}\}}|\$\{{[^{{}}\n]{{1,80}}\}}|\[\[\w+(?::\w+)?\]\]|\$[A-Za-z_]\w*)'
     r'|(?P<name>[A-Za-z_:][\w:]*)|(?P<other>[=!]~|[=!<>]=|\d[\w.]*|\S)'
 )
@@ -46,7 +46,7 @@ class Query(NamedTuple):
 def read(text: str) -> Query:
     """The metrics that a query names. What a dashboard or a template fills in later is held open."""
     tokens = list(_tokens(text)) if len(text) <= MAX_LENGTH else []
-    if not tokens or sum(not token.inside for token in tokens) > MAX_TOKENS:
+    if not tokens or sum(token.inside != '{' for token in tokens) > MAX_TOKENS:
         return Query(problem='too long' if tokens or text.strip() else 'empty')
     try:
         from promql_parser import parse
@@ -138,15 +138,29 @@ def _selected(tree: Any, alternatives: frozenset[str]) -> Iterator[tuple[str, fr
     while waiting:
         node, others = waiting.pop()
         if str(getattr(node, 'op', '')) == 'or':
-            left, right = (frozenset(name for name, _ in _selected(side, others)) for side in (node.lhs, node.rhs))
+            left, right = (frozenset(filter(None, map(_name_of, _nodes(side)))) for side in (node.lhs, node.rhs))
             waiting.extend(((node.rhs, others | left), (node.lhs, others | right)))
             continue
         name = _name_of(node)
         if name:
             yield name, others
-        below = [getattr(node, field, None) for field in ('vector_selector', 'param', 'expr', 'lhs', 'rhs')]
-        below.extend(getattr(node, 'args', None) or ())
-        waiting.extend((child, others) for child in reversed(below) if child is not None)
+        waiting.extend((child, others) for child in reversed(_children(node)))
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    """A tree's nodes."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(_children(node))
+
+
+def _children(node: Any) -> list[Any]:
+    """What stands directly below a node, in the order of the text."""
+    below = [getattr(node, field, None) for field in ('vector_selector', 'param', 'expr', 'lhs', 'rhs')]
+    below.extend(getattr(node, 'args', None) or ())
+    return [child for child in below if child is not None]
 
 
 def _name_of(node: Any) -> str:

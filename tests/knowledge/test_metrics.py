@@ -45,6 +45,8 @@ from configaudit.knowledge.versions import parse
         ('sglang:time_per_output_token_seconds_bucket', '0.5.9', 'removed', 'sglang:inter_token_latency_seconds_bucket'),
         ('sglang:inter_token_latency_seconds_bucket', '0.4.3', 'too-new', 'sglang:time_per_output_token_seconds_bucket'),
         ('sglang:num_queue_req', '0.5.9', 'unknown', 'sglang:num_queue_reqs'),
+        ('sglang:queue_time_secs_bucket', '0.5.9', 'unknown', 'sglang:queue_time_seconds_bucket'),
+        ('sglang:foo_tokens_total', '', 'open', ''),
         ('sglang:num_requests_running', '', 'unknown', ''),
         ('tgi_request_duration_bucket', '', 'known', ''),
         ('tgi_request_count', '', 'known', ''),

@@ -1,6 +1,7 @@
 """PromQL: which metrics a query names, where, and what nobody can read."""
 
 import sys
+import time
 
 import pytest
 
@@ -65,3 +66,10 @@ def test_what_is_not_read(query: str, broken: bool) -> None:
 def test_without_the_parser_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, 'promql_parser', None)
     assert read('vllm:a').problem == 'the package promql-parser is not installed'
+
+
+@pytest.mark.parametrize('query', ['vllm:a' + ' or vllm:a' * 150, '(' * 250 + 'vllm:a' + ')' * 250, '"' + '\\"\'' * 20_000, '-' * 500 + 'vllm:a', '`{{$[[' * 10_000])
+def test_hostile_queries_take_no_time(query: str) -> None:
+    began = time.perf_counter()
+    read(query)
+    assert time.perf_counter() - began < 5

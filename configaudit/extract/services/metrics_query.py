@@ -3,20 +3,17 @@
 from collections.abc import Callable
 
 from configaudit.extract.words import Word, word_of
-from configaudit.knowledge.metric_kinds import METRIC_QUERY, PREFIXES, MetricUse, Unread
+from configaudit.knowledge.metric_kinds import METRIC_QUERY, MetricUse, Unread
 from configaudit.model import Component, Setting
-from configaudit.parse.promql import Query, read
+from configaudit.parse.promql import MAX_LENGTH, Query, read
 from configaudit.parse.tree import Node, Scalar
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
 _ASKS = regex(r'\b(?:vllm|sglang)[:_]|\btgi_|\bnv_')
 _METRIC = regex(r'(?:vllm|sglang)[:_]\w|tgi_\w|nv_\w')
-
-
-def names_metrics(document: Document) -> bool:
-    """Whether a document may name a metric of an engine: a cheap look before anything is read."""
-    return any(prefix in document.parsed for prefix in PREFIXES)
+MAX_QUERIES = 2000
+"""For metrics of engines in one document; the largest dashboard of 30 public repositories has 200."""
 
 
 class Queries:
@@ -27,11 +24,17 @@ class Queries:
         self.uses: list[MetricUse] = []
         self.unread: list[Unread] = []
         self.defines: set[str] = set()
+        self._count = 0
 
     def query(self, node: Node, role: str, unwrap: Callable[[str], tuple[int, str]] | None = None) -> None:
         """A query in PromQL. `unwrap` gives the part of the text that is one, and where it begins."""
         word = word_of(self._document, node)
         if word is None or not _ASKS.search(word.value):
+            return
+        self._count += 1
+        if self._count > MAX_QUERIES or len(word.value) > MAX_LENGTH:
+            reason = 'too long' if self._count <= MAX_QUERIES else f'more than {MAX_QUERIES} in one document'
+            self.unread.append(Unread(word.place, reason, role, False))
             return
         offset, text = unwrap(word.value) if unwrap is not None else (0, word.value)
         found: Query = read(text)
