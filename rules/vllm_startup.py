@@ -40,7 +40,7 @@ EXCLUDES = (
     Pair('data_parallel_external_lb', ('data_parallel_multi_port_external_lb',)),
     Pair('headless', ('data_parallel_hybrid_lb',)),
     Pair('headless', ('api_server_count',), '0.16.0'),
-    Pair('headless', ('api_server_count',), '', 2),
+    Pair('headless', ('api_server_count',), '0.9.2', 2),
     Pair('async_scheduling', ('pipeline_parallel_size',), '', 2, '0.15.0'),
 )
 """The flag stops the engine beside any of the others."""
