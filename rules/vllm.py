@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.kv_budget import Budget, kv_budget
-from configaudit.knowledge.models import lookup
+from configaudit.knowledge.models import Model, lookup
 from configaudit.knowledge.vllm import fp8_kv_support
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 from configaudit.patterns import regex
@@ -37,9 +37,11 @@ def budget_of(engine: Component, memory_gib: float) -> Budget | None:
         return None
     used = share.known_value if share.is_known else max(share.candidates, default=0.92)
     cache = 1.0 if str(engine['kv_cache_dtype'].known_value).startswith('fp8') else 2.0
+    read, tensor = engine['model_config'].known_value, engine['tensor_parallel_size']
     return kv_budget(
         str(model.known_value), memory_gib, int(engine['world_size'].value), float(used),  # type: ignore[arg-type]
         quantization=str(engine['quantization'].known_value or ''), dtype=str(engine['dtype'].known_value or 'auto'), cache_bytes=cache,
+        model=read if isinstance(read, Model) else None, tensor=int(tensor.value or 1) if tensor.is_known else 0,
     )  # fmt: skip
 
 
@@ -229,10 +231,11 @@ def kv_cache_fp8_unsupported(engine: Component) -> Iterator[Problem]:
     if not dtype.is_set or not dtype.value.startswith('fp8') or dtype.value in ('fp8_inc', 'fp8_ds_mla'):
         return
     v1 = engine['environment'].value.get('VLLM_USE_V1')
-    gpu = engine['gpu'].value
-    support = fp8_kv_support(engine.version, gpu, backend=_backend(engine), use_v1=v1 is not None and v1.value == '1')
-    if support.state == 'unknown':
-        raise Unknown(support.why)
+    gpus: tuple[Gpu, ...] = engine['gpu'].candidates or (engine['gpu'].value,)
+    found = [fp8_kv_support(engine.version, gpu, backend=_backend(engine), use_v1=v1 is not None and v1.value == '1') for gpu in gpus]
+    support, gpu = found[0], gpus[0]
+    if len({each.state for each in found}) > 1 or support.state == 'unknown':
+        raise Unknown(next((each.why for each in found if each.state == 'unknown'), 'it depends on the GPU'))
     if support.state == 'error':
         yield Problem(dtype, '{value} does not start on {gpu} with {engine}: {why}', gpu=gpu.name, engine=release(engine), why=support.why, fix=dtype.set('auto'))
     elif support.state == 'fallback-v0':

@@ -26,16 +26,22 @@ class Budget(NamedTuple):
 
 
 def kv_budget(
-    model_id: str, gpu_memory_gib: float, gpus: int, share: float, *, quantization: str = '', dtype: str = 'auto', cache_bytes: float = 2.0
+    model_id: str, gpu_memory_gib: float, gpus: int, share: float, *, quantization: str = '', dtype: str = 'auto', cache_bytes: float = 2.0,
+    model: Model | None = None, tensor: int = 0,
 ) -> Budget | None:
-    """The budget of a well-known model; None for one whose shape is not known. `cache_bytes`: of one cached number."""
-    model = lookup(model_id)
-    weights = weight_bytes(model_id, quantization, dtype)
+    """The budget of a well-known model, or of one whose config.json was read; None for any other.
+
+    `cache_bytes`: of one cached number. `tensor`: GPUs of a tensor parallel group, all of them by default.
+    """
+    own = model.parameters * 1e9 * model.bytes_per_parameter if model is not None else None
+    model = model or lookup(model_id)
+    weights = own or weight_bytes(model_id, quantization, dtype)
     if model is None or weights is None:
         return None
     total = gpu_memory_gib * gpus * share
     cache = total - weights / GIB - RESERVE_GIB * gpus
-    copies = max(gpus / model.kv_heads, 1) if not model.mla else gpus
+    ranks = tensor or gpus
+    copies = max(ranks / model.kv_heads, 1) if not model.mla else ranks
     tokens = int(max(cache, 0) * GIB / (model.kv_bytes_per_token(cache_bytes) * copies))
     return Budget(total, weights / GIB, cache, tokens, model)
 

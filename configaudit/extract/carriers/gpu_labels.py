@@ -3,12 +3,13 @@
 from typing import Any
 
 from configaudit.extract.words import word_of
-from configaudit.model import Setting
+from configaudit.model import Component, Setting
 from configaudit.parse.tree import Map, Scalar, Seq, get, mapping, maps, place_of, text
 from configaudit.patterns import regex
 from configaudit.places import Document
 
 ANNOTATION = 'configaudit.io/gpu'
+VERSION_ANNOTATION = 'configaudit.io/engine-version'
 _TELLING = regex(r'gpu|accelerator|nvidia|instance-(type|family)|machine-(type|family)|compute-class|nodepool|agentpool|node[-_]?group', 2)
 """Keys of node labels that may tell the GPU, the machine, or the pool of nodes."""
 
@@ -17,12 +18,8 @@ Labels = tuple[tuple[str, str], ...]
 MAX_ALTERNATIVES = 32
 
 
-def gpu_labels(document: Document, template: Map, spec: Map) -> Setting | None:
+def gpu_labels(document: Document, spec: Map) -> Setting | None:
     """The alternatives of node labels (a node has all of one of them), where any of them may tell the GPU."""
-    given = mapping(template, 'metadata', 'annotations')
-    node = given.get(ANNOTATION) if given is not None else None
-    if isinstance(node, Scalar):
-        return Setting('gpu_labels', (((ANNOTATION, _read(document, node)),),), place_of(document, node))
     selector = mapping(spec, 'nodeSelector')
     fixed = tuple((key, _read(document, value), value) for key, value in (selector or {}).items() if _TELLING.search(key))
     always: Labels = tuple((key, value) for key, value, _ in fixed)
@@ -37,6 +34,17 @@ def gpu_labels(document: Document, template: Map, spec: Map) -> Setting | None:
         return None
     reason = 'many kinds of nodes are allowed' if len(alternatives) > MAX_ALTERNATIVES else ''
     return Setting('gpu_labels', tuple(alternatives) or (always,), place, reason=reason)
+
+
+def noted(document: Document, holder: Map, pod: Component) -> None:
+    """What a person noted on a pod template or the object around it: the GPU and the engine's version; the inner note wins."""
+    notes = mapping(holder, 'metadata', 'annotations')
+    node = get(notes, ANNOTATION)
+    if isinstance(node, Scalar) and not any(key == ANNOTATION for labels in pod['gpu_labels'].known_value or () for key, _ in labels):  # type: ignore[attr-defined]
+        pod.settings['gpu_labels'] = Setting('gpu_labels', (((ANNOTATION, _read(document, node)),),), place_of(document, node))
+    node = get(notes, VERSION_ANNOTATION)
+    if isinstance(node, Scalar) and 'engine_version' not in pod.settings:
+        pod.settings['engine_version'] = Setting('engine_version', _read(document, node), place_of(document, node))
 
 
 def telling(key: str) -> bool:

@@ -5,6 +5,7 @@ from functools import partial as partial_function
 from itertools import zip_longest
 from typing import Any
 
+from configaudit.extract.carriers.gpu_labels import noted
 from configaudit.extract.carriers.kserve import RUNTIME, settled_runtime, used_runtime, with_containers, with_runtime
 from configaudit.extract.carriers.objects import OBJECTS
 from configaudit.extract.carriers.pods import Owner, read_pod
@@ -126,6 +127,7 @@ def read_workload(owner: Owner, root: Map, pods: list[tuple[Owner, Map, Map]], a
     reading.components.append(workload)
     parts = [read_pod(*found) for found in pods]
     for part, amend in zip_longest(parts, amends):
+        noted(document, root, part.pod)
         reading.components.extend((part.pod, *part.containers, *part.sysctls))
         part.pod.peer_map.update(workload=Peers.of([workload], True), container=Peers.of(part.containers, True))
         for container in part.containers:

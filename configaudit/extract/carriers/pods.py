@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from configaudit import units
-from configaudit.extract.carriers.gpu_labels import gpu_labels
+from configaudit.extract.carriers.gpu_labels import gpu_labels, noted
 from configaudit.extract.process import Imported, Mount, Process, Reference, Variable
 from configaudit.extract.services.pod_sysctls import pod_sysctls
 from configaudit.extract.settings import read_settings
@@ -14,7 +14,6 @@ from configaudit.model import Component, Setting, Slot
 from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
 
-VERSION_ANNOTATION = 'configaudit.io/engine-version'
 _GPU = ('nvidia.com/gpu', 'amd.com/gpu', 'gpu.intel.com/xe', 'gpu.intel.com/i915')
 _GPU_KINDS = ('nvidia.com/mig-', 'nvidia.com/gpu.', 'habana.ai/gaudi', 'google.com/tpu', 'aws.amazon.com/neuron', 'huawei.com/', 'cambricon.com/')
 """Beginnings of names that count devices; nvidia.com/gpumem and gpucores count parts of one."""
@@ -88,12 +87,10 @@ def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, own
     if isinstance(scrape, Scalar) and scrape.value == 'true':
         port = text(template, 'metadata', 'annotations', 'prometheus.io/port')
         pod.settings['scraped_port'] = Setting('scraped_port', port, place_of(document, scrape))
-    version = get(template, 'metadata', 'annotations', VERSION_ANNOTATION)
-    if isinstance(version, Scalar):
-        pod.settings['engine_version'] = Setting('engine_version', version.value, place_of(document, version))
-    labels_of_nodes = gpu_labels(document, template, spec)
+    labels_of_nodes = gpu_labels(document, spec)
     if labels_of_nodes is not None:
         pod.settings['gpu_labels'] = labels_of_nodes
+    noted(document, template, pod)
     claims = tuple(
         name for volume in maps(spec, 'volumes') if (name := text(volume, 'persistentVolumeClaim', 'claimName'))
     )

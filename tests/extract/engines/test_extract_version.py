@@ -87,3 +87,20 @@ def test_for_some_paths(run: Callable[..., Result], tmp_path: Path, pod: Callabl
     found = [item for item in run(files, config).components if item.kind.name == 'vllm']
     versions = {item.place.document.path: (str(item.version), item['gpu'].value.name) for item in found}
     assert versions == {'old/pod.yaml': ('0.8.5', 'T4'), 'new/pod.yaml': ('0.16.0', 'H200')}
+
+
+def test_by_an_annotation_on_the_object(engines: Engines) -> None:
+    text = """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: d
+  annotations: {configaudit.io/engine-version: 0.9.2, configaudit.io/gpu: H200}
+spec:
+  template:
+    metadata: {annotations: {configaudit.io/gpu: L4}}
+    spec:
+      containers:
+        - {name: c, image: "acme/llm:latest", command: [vllm, serve, /m/x]}
+"""
+    (one,) = engines({'deployment.yaml': text})
+    assert (str(one.version), one.version_from, one['gpu'].value.name) == ('0.9.2', 'annotation', 'L4')
