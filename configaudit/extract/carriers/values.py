@@ -10,7 +10,7 @@ from posixpath import dirname, join
 
 from configaudit.extract.carriers.values_llmd import is_modelservice, read_modelservice
 from configaudit.extract.carriers.values_pod import Part, image_of, is_off, read_part, words_of
-from configaudit.extract.carriers.values_recipes import recipe_parts
+from configaudit.extract.carriers.values_recipes import flag_words, recipe_parts
 from configaudit.extract.carriers.values_secrets import read_secrets
 from configaudit.extract.carriers.values_stack import is_stack, read_stack
 from configaudit.extract.charts import lookup
@@ -19,7 +19,7 @@ from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.images import identify
 from configaudit.model import Setting
-from configaudit.parse.tree import Map, Scalar, Seq, mapping, text
+from configaudit.parse.tree import Map, Scalar, Seq, mapping, plain, text
 from configaudit.patterns import regex
 from configaudit.places import Document
 from configaudit.units import HOLE
@@ -33,6 +33,7 @@ _ARGUMENTS = (
 )  # fmt: skip
 _BESIDE = ('model', 'vllm', 'sglang', 'server', 'engine')
 """Mappings beside the one image of a chart that hold the arguments of what it runs."""
+_NAME = regex(r'[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*')
 _COMMANDS = ('command', 'cmd', 'customCommand')
 _GATEWAYS = regex(r'(?:^|/)(?:litellm[\w-]*|lmstack-router|vllm-router|sgl-router|open-webui)(?=[:@]|$)')
 _SERVERS = {'vllm': ('vllm', 'serve'), 'sglang': ('python3', '-m', 'sglang.launch_server')}
@@ -111,6 +112,7 @@ def _part(document: Document, node: Map, path: tuple[str, ...]) -> Part | None:
             arguments = arguments or _list(document, child, _ARGUMENTS)
     if isinstance(inner, Map):
         command, arguments = command or _list(document, inner, _COMMANDS), arguments or _list(document, inner, _ARGUMENTS)
+    arguments = arguments or _mapped(document, node)
     name = '.'.join(path) or document.path.rpartition('/')[2]
     served = image is not None and (identify(image.value).engine or _GATEWAYS.search(image.value))
     if not served:
@@ -125,6 +127,13 @@ def _list(document: Document, node: Map, keys: tuple[str, ...]) -> tuple[Word, .
     found = [node[key] for key in keys if isinstance(node.get(key), Seq) and node[key]]
     words = words_of(document, (child for child in (item for seq in found for item in seq) if isinstance(child, Scalar)))
     return words or None
+
+
+def _mapped(document: Document, node: Map) -> tuple[Word, ...] | None:
+    """Flags as a mapping of names to values; what a false one becomes differs from chart to chart."""
+    flags = next((found for key in _ARGUMENTS if (found := mapping(node, key)) is not None), None)
+    named = [key for key in flags if _NAME.fullmatch(key) and isinstance(flags[key], Scalar) and plain(flags[key]) not in (False, None)] if flags else []
+    return tuple(word for key in named for word in flag_words(document, flags or node, key)) or None
 
 
 def _catalogued(document: Document, node: Map, arguments: tuple[Word, ...] | None, name: str) -> Part | None:

@@ -27,7 +27,7 @@ def recipe_parts(document: Document, root: Map) -> Iterator[Part]:
         if flags:
             start = Word('', place_of(document, flags), False, locked=_LOCKED)
             command = tuple(start._replace(value=value) for value in program)
-            words = (*_model(document, root, engine), *(word for key in flags for word in _flag(document, flags, key)))
+            words = (*_model(document, root, engine), *(word for key in flags for word in flag_words(document, flags, key)))
             yield Part(engine, 'chart values', root[engine], None, command, words, form='values', variables=tuple(_variables(document, root)))
 
 
@@ -47,7 +47,8 @@ def _model(document: Document, root: Map, engine: str) -> Iterator[Word]:
             yield size
 
 
-def _flag(document: Document, flags: Map, key: str) -> Iterator[Word]:
+def flag_words(document: Document, flags: Map, key: str) -> Iterator[Word]:
+    """A flag of a mapping as words: a true one bare, a false one with its value."""
     value = plain(flags[key])
     yield Word(f'--{key}=False' if value is False else f'--{key}', key_place(document, flags, key), False, locked=_LOCKED)
     word = word_of(document, flags[key]) if isinstance(flags[key], Scalar) else None

@@ -100,6 +100,23 @@ def test_an_image_with_arguments_is_a_container_whatever_the_chart(run: Run) -> 
     assert [item.rule.id for item in result.findings] == ['vllm-batch-too-wide']
 
 
+@pytest.mark.parametrize(
+    'text',
+    [
+        'image: {repository: vllm/vllm-openai, tag: v0.10.2, command: [vllm, serve, /data, --max-num-seqs, "512"]}\n',
+        'image: vllm/vllm-openai:v0.10.2\nargs: [--model, m, --max-num-seqs, "512"]\n',
+        'image: {repository: vllm/vllm-openai, tag: v0.10.2}\nargs: {model: m, max-num-seqs: 512, enforce-eager: false, maxModelLen: 3}\n',
+        'vllm: {image: {repository: vllm/vllm-openai, tag: v0.10.2}, extraArgs: [--model=m, --max-num-seqs=512]}\n',
+        'models: [{name: a, image: {repository: vllm/vllm-openai, tag: v0.10.2}, args: [--model=m, --max-num-seqs=512]}]\n',
+    ],
+)
+def test_the_ways_of_other_charts(run: Run, text: str) -> None:
+    (engine,) = engines(run({'values.yaml': text}))
+    assert str(engine.version) == '0.10.2'
+    assert engine['max_num_seqs'].value == 512
+    assert not engine['enforce_eager'].is_set or not engine['enforce_eager'].is_known
+
+
 def test_arguments_of_the_one_image_stand_beside_it(run: Run) -> None:
     text = 'image: {image: registry.redhat.io/rhaiis/vllm-cuda-rhel9, tag: 3.2.1}\nmodel:\n  args: [--gpu-memory-utilization=0.97]\n'
     (engine,) = engines(run({'values.yaml': text}))
