@@ -202,3 +202,17 @@ def test_metrics_that_are_hidden_by_default() -> None:
 
 def test_versions_that_no_index_lists_are_read_as_neighbours() -> None:
     assert catalogue('vllm').status('--shutdown-timeout', Version((0, 18, 0, 0), -4, 3)).exact is False
+
+
+TABLES = {'bentoml', 'charts', 'dynamo', 'kserve', 'llama.cpp-server', 'lmdeploy', 'ollama', 'ray-serve', 'tensorrt-llm', 'tf-serving', 'tgi', 'torchserve', 'triton'}
+
+
+def test_every_hand_kept_table_says_where_and_when_it_was_read() -> None:
+    tables = one_file('others')
+    assert set(tables) == TABLES
+    for name, table in tables.items():
+        assert table['source'], name
+        assert table['verified_at'], name
+        names = [row['setting'] for row in table['settings']]
+        assert len(names) == len(set(names)), name
+        assert all(set(row) == {'setting', 'default', 'where', 'note'} for row in table['settings']), name
