@@ -209,6 +209,7 @@ def is_interesting(data: bytes, start: int, end: int) -> bool:
 
 def nested_documents(name: str, text: str, place: Place) -> Iterator[Parsed | Error]:
     """The documents of a file that is written inside a string, with places that lead to the outer file."""
+    from configaudit.parse.placeholder import is_text
     from configaudit.parse.yaml import SyntaxProblem, parse
 
     kind = format_of(name, text.encode())
@@ -224,7 +225,7 @@ def nested_documents(name: str, text: str, place: Place) -> Iterator[Parsed | Er
         yield Parsed(document)
         return
     document.format = 'yaml'
-    if template.is_templated(document.data) and not is_dashboard(document.data):
+    if template.is_templated(document.data) and not is_text(template.mask(document.data), document.data):
         return
     try:
         tree = parse(document.parsed)

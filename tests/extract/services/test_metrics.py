@@ -200,3 +200,10 @@ def test_aliases_do_not_multiply(run: Run) -> None:
     levels = ''.join(f'l{n}: &l{n} [{", ".join([f"*l{n - 1}"] * 9)}]\n' for n in range(1, 25))
     text = f'l0: &l0 {{alert: A, expr: "vllm:num_requests_running"}}\n{levels}panels: 3\n'
     assert len(uses(run({'a.yaml': text}))) == 1
+
+
+@pytest.mark.parametrize('annotation', ['all is well', '"{{ $labels.pod }} has {{ $value }}"', 'on {{ $labels.pod }}'])
+def test_rules_in_a_config_map(run: Run, annotation: str) -> None:
+    rule = f'groups:\n- rules:\n  - alert: A\n    expr: vllm:num_requests_waiting > 1\n    annotations:\n      a: {annotation}\n'
+    config = f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  rules.yml: |\n{_in_a_string(rule)}\n'
+    assert uses(run({'a.yaml': config})) == [('9:15', 'alert', 'vllm:num_requests_waiting')]
