@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from configaudit.knowledge.gpus import Gpu
+from configaudit.knowledge.gpus import OTHER_DEVICES, Gpu
 from configaudit.knowledge.kv_budget import RESERVE_GIB, Most, most
 from configaudit.knowledge.models import Model, is_published, least_weight_bytes, lookup
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
@@ -14,7 +14,6 @@ OTHER_SHAPE = ('--hf-overrides', '--hf-config-path', '--json-model-override-args
 """Options that change the shape that the model's own configuration gives."""
 ELSEWHERE = ('--cpu-offload-gb', '--offload-backend', '--offload-group-size', '--num-gpu-blocks-override', '--decode-context-parallel-size', '--prefill-context-parallel-size')
 """Options that move weights or cache off the GPU, or share one sequence's cache among ranks."""
-NO_GPU = ('TPU', 'Gaudi', 'Neuron')
 GIB = 2.0**30
 
 
@@ -46,7 +45,7 @@ def gpus_of(engine: Component) -> tuple[Gpu, ...]:
     on_gpu(engine)
     setting = engine['gpu']
     found: tuple[Gpu, ...] = setting.candidates or (setting.value,)
-    if any(gpu.generation in NO_GPU for gpu in found):
+    if any(gpu.generation in OTHER_DEVICES for gpu in found):
         raise NotApplicable('it runs on another kind of device')
     return found
 

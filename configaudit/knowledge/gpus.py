@@ -107,6 +107,8 @@ PRODUCTS = {
     'tpuv6e': Gpu('TPU-v6e', 32.0, None, 'TPU'),
     'tpu7x': Gpu('TPU-7x', 192.0, None, 'TPU'),
 }
+OTHER_DEVICES = ('TPU', 'Gaudi', 'Neuron')
+"""Generations that are no GPUs: engines choose their defaults there in ways of their own."""
 SEVERAL = {'a100': ('a100', 'a10080gb'), 'v100': ('v100', 'v10032gb'), 'gh200': ('gh200', 'gh200144gb')}
 """Products of several memory sizes: a label that a person or an autoscaler writes as the bare name may be any of them."""
 

@@ -19,7 +19,7 @@ from configaudit.knowledge import vllm as facts
 from configaudit.knowledge.defaults import Default, on_any
 from configaudit.knowledge.engine_kinds import VLLM
 from configaudit.knowledge.flags import catalogue
-from configaudit.knowledge.gpus import Gpu
+from configaudit.knowledge.gpus import OTHER_DEVICES, Gpu
 from configaudit.knowledge.versions import Version, release
 from configaudit.knowledge.vllm_generation import V0_GONE
 from configaudit.model import Component, Setting
@@ -194,6 +194,7 @@ def _defaults(
 ) -> dict[str, Default]:
     serving = _serving(settings, invocation)
     gpus: tuple[Gpu | None, ...] = settings['gpu'].candidates or (settings['gpu'].known_value,)
+    gpus = tuple(None if gpu is None or gpu.generation in OTHER_DEVICES else gpu for gpu in gpus)
     generation = settings['generation']
     engine = str(generation.known_value) if generation.is_known else None
     tokens = settings.get('max_num_batched_tokens')

@@ -103,6 +103,12 @@ def test_defaults_on_several_gpus(engines: Engines, labels: tuple[str, ...], seq
     assert (setting.known_value, setting.candidates if not setting.is_known else ()) == seqs
 
 
+def test_a_tpu_leaves_defaults_open(engines: Engines) -> None:
+    text = POD.format(spec=_selector('cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice'), resource='google.com/tpu', annotations='')
+    (engine,) = engines({'pod.yaml': text})
+    assert (engine['gpu'].value.name, engine['max_num_seqs'].candidates) == ('TPU-v6e', (256, 1024))
+
+
 KARPENTER = """apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: inference}
