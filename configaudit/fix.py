@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from configaudit.findings import Finding
-from configaudit.model import Change
+from configaudit.model import REMOVE, Change
 from configaudit.parse.entries import Edit
 from configaudit.parse.yaml_edit import CannotEdit
 from configaudit.parse.yaml_text import own_start, quoted
@@ -68,8 +68,17 @@ def _edits(change: Change) -> list[FileEdit]:
     document = change.slot.place.document
     _check_writable(document)
     place = change.slot.place
+    if document.format == 'python' and not _replaces_constant(change, place.text):
+        raise CannotEdit('it is a program')
     edits = _write(change.slot.format, document, place.start, place.end, change.slot.path, change.value)
     return [_to_file(document, edit) for edit in edits]
+
+
+def _replaces_constant(change: Change, old: str) -> bool:
+    """Whether a change of a program only puts a constant in place of another of its type."""
+    if change.value is REMOVE or change.slot is None or change.slot.path:
+        return False
+    return old[:1] in ('"', "'") or (isinstance(change.value, (int, float)) and not isinstance(change.value, bool))
 
 
 def _check_writable(document: Document) -> None:

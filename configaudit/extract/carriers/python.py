@@ -103,7 +103,13 @@ def _flags(source: Source, given: dict[str, ast.expr]) -> Iterator[Word]:
             continue
         yield _made(f'--no-{flag}' if value is False else f'--{flag}', place)
         if not isinstance(value, bool):
-            yield Word(spelled(value), source.place(source.settled(node)), False, locked=LOCKED)
+            yield _literal(source, node, spelled(value))
+
+
+def _literal(source: Source, node: ast.expr, text: str) -> Word:
+    """A value; what stands as a constant where it is used may be replaced there."""
+    plain = isinstance(node, ast.Constant) and not text.startswith('-')
+    return Word(text, source.place(source.settled(node)), plain, locked='' if plain else LOCKED)
 
 
 def _ray(source: Source, call: ast.Call, component: Component, partial: str) -> Process | None:
@@ -178,6 +184,6 @@ def _argument(source: Source, node: ast.expr) -> Word:
     if source.name_of(node) == 'sys.executable':
         return _made('python', source.place(node))
     try:
-        return _made(spelled(source.value(node)), source.place(node))
+        return _literal(source, node, spelled(source.value(node)))
     except Unfolded:
         return Word(HOLE, source.place(node), False, _IN_CODE, LOCKED)

@@ -7,6 +7,7 @@ import pytest
 
 from configaudit.audit import audit
 from configaudit.config import Config
+from configaudit.fix import Refusal, edits_of
 from configaudit.model import Component
 from configaudit.places import locate
 from configaudit.result import Result
@@ -96,11 +97,16 @@ def test_what_is_not_shown_leaves_the_rest_open(run: Run) -> None:
     assert not third.partial
 
 
-def test_nothing_in_a_program_is_fixed(run: Run) -> None:
-    result = run({'a.py': HEAD + 'a = LLM("m", gpu_memory_utilization=0.99, enforce_eager=True)\n'})
-    assert result.findings
-    changes = [change for item in result.findings if item.fix is not None for change in item.fix.changes]
-    assert all(change.why_not or (change.slot is not None and change.slot.format == 'Python') for change in changes)
+def test_only_constants_of_a_program_are_replaced(run: Run) -> None:
+    before = 'a = LLM("m", gpu_memory_utilization=0.99, enforce_eager=True)\nN = 0.99\nb = LLM("m", gpu_memory_utilization=N)\n'
+    words = 'subprocess.run(["vllm", "serve", "m", "--gpu-memory-utilization", "0.99", "--max-num-seqs=512"])\n'
+    result = run({'a.py': HEAD + before + words})
+    plans = [edits_of(item) for item in result.findings if item.fix is not None]
+    text = (HEAD + before + words).encode()
+    edits = {edit for made in plans if not isinstance(made, Refusal) for edit in made}
+    assert {(text[edit.start : edit.end], edit.text) for edit in edits} == {(b'0.99', '0.85'), (b'"0.99"', '"0.85"')}
+    assert len(edits) == 2
+    assert {made.reason for made in plans if isinstance(made, Refusal)} == {'it is a program'}
 
 
 @pytest.mark.parametrize('path', ['tests/serve.py', 'test_serve.py', 'serve_test.py', 'benchmarks/run.py'])
