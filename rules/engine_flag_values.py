@@ -65,8 +65,8 @@ def _allowed(engine: Component) -> tuple[Any, ...]:
     """The words without a flag that the parser takes: one model for vLLM, none for SGLang's module."""
     arguments = engine['arguments'].value
     if arguments.model_word is not None:
-        named = engine['command'].value == 'serve' and engine.version is not None and engine.version >= MODEL_MOVED
-        return () if named and any(option.given == '--model' and option.word in arguments.words for option in arguments.options) else (arguments.model_word,)
+        moves = engine['command'].value == 'serve' and engine.version is not None and engine.version >= MODEL_MOVED
+        return () if moves and any(option.given == '--model' and any(option.word is word for word in arguments.command_line) for option in arguments.options) else (arguments.model_word,)
     takes_one = engine['command'].value == 'serve' if engine.kind.name == 'sglang' else engine.version is None or engine.version >= MODEL_WORD
     return tuple(arguments.positional[:1]) if takes_one else ()
 
@@ -108,9 +108,9 @@ def _value_invalid(engine: Component, option: Any, known: Catalogue) -> Problem 
         return None
     for value in option.values:
         text = f'{{"{option.key}": 1}}' if option.key else value.value
-        if not value.known or '$(' in text or (option.key and flags[-1].type in ('json', 'custom', 'str')):
+        if not value.known or '$(' in text or (option.key and flags[-1].type in ('json', 'custom', 'str') and not flags[-1].choices):
             continue
-        reasons = [refusal(flag, text) for flag in flags]
+        reasons = [refusal(known.engine, flag, text) for flag in flags]
         if all(reasons):
             return Problem(
                 value.place, '{text} is no value for {flag} in {engine}: {reason}', text=repr(text), flag=flags[-1].option, engine=release(engine),
@@ -173,7 +173,8 @@ def _stray(engine: str) -> Rule:
             raise NotApplicable('not all arguments are seen')
         allowed = _allowed(component)
         booleans = [word for option in options_of(component) if not option.values for word in [_behind(component, option)] if word is not None]
-        for word in arguments.loose:
+        before = [word for word in (arguments.model_word,) if word is not None and not any(word is other for other in arguments.positional)]
+        for word in (*before, *arguments.loose):
             if word.known and not any(word is other for other in (*allowed, *booleans)):
                 yield Problem(
                     word.place, '{word} belongs to no flag: {engine} stops at start', word=repr(word.value), engine=release(component), detail=word.value,

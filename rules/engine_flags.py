@@ -27,7 +27,7 @@ def _removed(engine: Component, option: Any, known: Catalogue) -> Problem | None
     return Problem(
         option.word.place, '{flag} {known} to {engine}: {since}{read_as}, the engine stops at start; {use}',
         flag=option.given, known=_how_known(status.exact), engine=release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
-        fix=drop(option) if use.startswith('drop') else None, detail=option.name, severity='advice' if not status.exact else 'warning' if status.reason else None,
+        fix=drop(option) if use.startswith('drop') else None, detail=option.name, severity='advice' if not status.exact else 'warning' if status.reason.startswith('read as') else None,
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _too_new(engine: Component, option: Any, known: Catalogue) -> Problem | None
         return None
     before, first = status.between
     when = f'it first appears in {first}' if status.exact else f'it appeared between {before} and {first}'
-    severity: Severity | None = 'advice' if not status.exact else None if upstream(engine) and not status.reason else 'warning'
+    severity: Severity | None = 'advice' if not status.exact else None if upstream(engine) and not status.reason.startswith('read as') else 'warning'
     return Problem(
         option.word.place, '{flag} {known} to {engine}: {when}, the engine stops at start',
         flag=option.given, known=_how_known(status.exact), engine=release(engine), when=when, detail=option.name, severity=severity,

@@ -52,7 +52,10 @@ def rename(option: Any, flag: str) -> Fix | None:
 
 def flag_of(engine: Component, option: Any, known: Catalogue) -> Flag | None:
     """The flag at the engine's version, when it is known there."""
-    if engine.version is None or known.status(option.given, engine.version).state != 'known':
+    if engine.version is None:
+        return None
+    status = known.status(option.given, engine.version)
+    if status.state != 'known' and not status.reason.startswith('read as'):
         return None
     return known.find(option.given, engine.version).flag
 

@@ -56,7 +56,10 @@ def vllm() -> Judge:
 def _limited(config: Any) -> dict[str, Callable[[Any], object]]:
     """The validators of the fields with limits in those of vLLM's configuration classes whose fields are flags."""
     adapter = importlib.import_module('pydantic').TypeAdapter
-    names = ('ModelConfig', 'CacheConfig', 'ParallelConfig', 'SchedulerConfig', 'LoadConfig', 'LoRAConfig', 'MultiModalConfig', 'ObservabilityConfig')
+    names = (
+        'ModelConfig', 'CacheConfig', 'ParallelConfig', 'SchedulerConfig', 'LoadConfig', 'LoRAConfig', 'MultiModalConfig', 'ObservabilityConfig', 'UVAOffloadConfig',
+        'PrefetchOffloadConfig',
+    )  # fmt: skip
     classes = [getattr(config, name) for name in names if hasattr(config, name)]
     return {
         name: adapter(Annotated[(info.annotation, *info.metadata)]).validate_python

@@ -53,13 +53,17 @@ class Arguments(NamedTuple):
     unread: tuple[Option, ...] = ()
     """Keys of a configuration file that the engine passes over."""
     words: tuple[Word, ...] = ()
-    """Every word of the command line, in order."""
+    """Every word that the parser sees, in order: those of a configuration file first."""
+    command_line: tuple[Word, ...] = ()
+    """The words behind the program as they are given."""
     model_word: Word | None = None
     """The model, where it is a word of its own."""
     loose: tuple[Word, ...] = ()
     """Words that belong to no option, without those that a template may leave out."""
     overridden: tuple[Option, ...] = ()
     """Keys of a configuration file that the command line sets otherwise."""
+    no_mapping: bool = False
+    """The configuration file is there and holds no mapping."""
 
     def last(self, name: str) -> Option | None:
         """The option that counts: the last of its name."""

@@ -6,13 +6,16 @@ Source: get_kwargs in vllm/engine/arg_utils.py and vllm/utils/argparse_utils.py;
 import re
 
 from configaudit.knowledge.flag import Flag
-from configaudit.knowledge.versions import parse, release
+from configaudit.knowledge.versions import Version, parse, release
 from configaudit.knowledge.vllm import human_integer
 
 _WORDS = {'gt': 'above', 'ge': 'at least', 'lt': 'below', 'le': 'at most'}
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _SHORT_NUMBER = re.compile(r'\b(\d+(?:\.\d+)?)[kKmMgGtT]\b')
-_PAIRS = '--lora-modules'
+_ADAPTERS = '--lora-modules'
+_QUANTIZATION = '--quantization'
+_FREE_FROM = release('0.9.2')
+"""From here on (SkipValidation) the parser takes any word for --quantization, plugins' names too."""
 _NONE = frozenset(('', 'None'))
 """What vLLM's parser reads as no value (optional_type)."""
 _WORDS_TOO = frozenset(('--additional-config', '--hf-overrides', '--model-loader-extra-config', '--override-pooler-config', '--pt-load-map-location'))
@@ -23,19 +26,19 @@ _LISTED = 12
 """So many choices a reason names."""
 
 
-def refusal(flag: Flag, text: str) -> str:
-    """Why the parser refuses a value, or ''."""
-    if flag.nullable and text in _NONE:
+def refusal(engine: str, flag: Flag, text: str) -> str:
+    """Why an engine's parser refuses a value, or ''."""
+    if engine == 'vllm' and flag.nullable and text in _NONE:
         return ''
     kind = flag.type.removeprefix('list[').removesuffix(']')
-    if flag.choices:
+    if flag.option == _ADAPTERS:
+        return _bad_adapter(text)
+    if flag.choices and not (flag.option == _QUANTIZATION and _covers(flag, _FREE_FROM)):
         known = tuple(map(str, flag.choices))
         unclear = any('$' in choice for choice in known)
         return '' if text in known or unclear or (kind == 'int' and _equal(text, known)) else 'it wants one of ' + ', '.join(known[:_LISTED])
     if kind == 'json':
-        return _bad_json(flag, text)
-    if flag.option == _PAIRS:
-        return '' if '=' in text or text.startswith('{') else 'it wants name=path or a JSON object'
+        return _bad_json(flag, text, engine == 'sglang' or (_covers(flag, _STRICT_FROM) and not isinstance(flag.default, str)))
     if kind not in _NUMBERS:
         return ''
     number = _number(kind, text)
@@ -73,12 +76,30 @@ def _outside(flag: Flag, number: float) -> str:
     return ''
 
 
-def _bad_json(flag: Flag, text: str) -> str:
+def _covers(flag: Flag, version: Version) -> bool:
+    """Whether the flag is as described in this release or a later one."""
+    last = parse(flag.last)
+    return last is not None and last >= version
+
+
+def _bad_adapter(text: str) -> str:
+    """name=path, or JSON with these two (LoRAParserAction in vllm/entrypoints/openai/cli_args.py)."""
+    import json
+
+    if '=' in text and ',' not in text:
+        return ''
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    return '' if isinstance(found, dict) and {'name', 'path'} <= found.keys() else 'it wants name=path or a JSON object with name and path'
+
+
+def _bad_json(flag: Flag, text: str, strict: bool) -> str:
     """Why a text is no JSON; '' where the flag takes other words too."""
     import json
 
-    whole, last = text.strip(), parse(flag.last)
-    strict = last is not None and last >= _STRICT_FROM and not isinstance(flag.default, str)
+    whole = text.strip()
     if flag.option in _WORDS_TOO:
         if not (whole.startswith('{') and whole.endswith('}')):
             return ''

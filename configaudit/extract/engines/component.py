@@ -19,7 +19,7 @@ _MANY_NODES = regex(r'\bray start\b|RAY_START_CMD|multi-node-serving|ray[_-]clus
 def engine_settings(invocation: Invocation, launch: Launch, arguments: Arguments, context: Context) -> dict[str, Setting]:
     """The settings that every engine has."""
     place, image = launch.program, invocation.process.image
-    shown = marked(arguments, place)
+    shown = marked(arguments, place)._replace(command_line=launch.arguments)
     settings = {
         'options': Setting('options', shown.options, place),
         'arguments': Setting('arguments', shown, place),

@@ -11,6 +11,7 @@ from configaudit.extract.words import Word, word_of
 from configaudit.parse.tree import Map, Node, Scalar, Seq, key_place, place_of, plain
 from configaudit.parse.yaml import SyntaxProblem, parse
 from configaudit.places import Document, Segment
+from configaudit.units import HOLE
 
 
 class Reader(NamedTuple):
@@ -36,15 +37,21 @@ def with_config_file(arguments: Arguments, invocation: Invocation, stores: Store
     given = {option.name for option in arguments.options}
     return arguments._replace(
         options=(*(option for option in extra.options if option.name not in given), *arguments.options),
-        positional=(*extra.positional, *arguments.positional), words=(*extra.words, *arguments.words), unknown_tail=arguments.unknown_tail or unseen or extra.unknown_tail,
-        unread=extra.unread, overridden=tuple(option for option in extra.options if option.name in given),
+        positional=(*extra.positional, *arguments.positional), words=(*extra.words, *arguments.words),
+        unknown_tail=arguments.unknown_tail or unseen or extra.unknown_tail, unread=extra.unread,
+        overridden=tuple(option for option in extra.options if option.name in given), no_mapping=extra.no_mapping,
     )  # fmt: skip
 
 
 def _config_arguments(invocation: Invocation, stores: Stores, path: Word, reader: Reader) -> tuple[Arguments, str]:
     """The arguments of the file at `path`, and why some are unseen when it is not among the files read."""
     found, unseen = yaml_file(invocation, stores, path)
-    return (_arguments(*found, reader), '') if found is not None else (Arguments((), (), ''), unseen)
+    if found is not None:
+        return _arguments(*found, reader), ''
+    text = named_file(invocation.process, stores, path.value)
+    if text is not None and HOLE in text.value:
+        return Arguments((), (), ''), text.reason or 'a template fills in the file'
+    return Arguments((), (), '', no_mapping=not unseen), unseen
 
 
 def yaml_file(invocation: Invocation, stores: Stores, path: Word) -> tuple[tuple[Document, Map] | None, str]:
@@ -75,7 +82,7 @@ def _arguments(document: Document, root: Map, reader: Reader) -> Arguments:
         if isinstance(value, bool):
             given = _boolean(name, word_of(document, node), value, shape, reader)
             words.extend(given)
-            unread.extend(() if given or value else [_option(name, shape)])
+            unread.extend(() if given or value else [_option(name, shape, word_of(document, node))])
         elif not isinstance(value, list) or value:
             words.extend((name, *_values(document, node, reader)))
     return parse_arguments(tuple(words), reader.shape_of, reader.style)._replace(unread=tuple(unread))
@@ -114,5 +121,7 @@ def _values(document: Document, node: Node, reader: Reader) -> tuple[Word, ...]:
     return (Word(text, place_of(document, node), False),)
 
 
-def _option(name: Word, shape: Shape | None) -> Option:
-    return Option(shape.name if shape else name.value, name.value, name, None, (), False, False, False, shape)
+def _option(name: Word, shape: Shape | None, value: Word | None) -> Option:
+    return Option(
+        shape.name if shape else name.value, name.value, name, value, (value,) if value is not None else (), False, False, False, shape,
+    )  # fmt: skip
