@@ -63,7 +63,7 @@ def metrics_off(engine: Component) -> Iterator[Problem]:
     scraper = scraped(engine)
     if scraper is not None:
         message = '--metrics is not given, and Prometheus scrapes the server: /metrics answers with an error'
-        yield Problem(metrics, message, see=[('what scrapes it', scraper)], fix=metrics.set(True))
+        yield Problem(metrics, message, see=[('what scrapes it', scraper.place)], fix=metrics.set(True))
     else:
         yield Problem(metrics, '--metrics is not given: /metrics answers with an error', severity='advice', fix=metrics.set(True))
 

@@ -145,7 +145,7 @@ def metrics_missing(engine: Component) -> Iterator[Problem]:
     """
     scraper = scraped(engine)
     if scraper is not None:
-        yield Problem(scraper, 'Prometheus scrapes {name}, and Ollama has no /metrics', name=engine.name, see=[('the engine', engine.place)])
+        yield Problem(scraper.place, 'Prometheus scrapes {name}, and Ollama has no /metrics', name=engine.name, see=[('the engine', engine.place)])
 
 
 @rule('ollama-models-not-kept', on='ollama', severity='warning', source='ollama envconfig/config.go: Models; ollama docs/docker', side_effect='a volume to pay for and to keep clean')

@@ -1,6 +1,7 @@
 """What a container is for: whether it serves an engine, who looks after its pod, what it must load before it answers."""
 
 import re
+from typing import NamedTuple
 
 from configaudit.knowledge.images import identify
 from configaudit.knowledge.models import weight_bytes
@@ -88,7 +89,14 @@ def needs_gpu(engine: Component) -> bool:
     return engine.kind.name not in _RUNS_ON_CPU or any(container['gpu_limit'].is_set for container in engine.peers('container'))
 
 
-def scraped(engine: Component) -> Place | None:
+class Scrape(NamedTuple):
+    """What has Prometheus read an engine's metrics, and the path that it asks."""
+
+    place: Place
+    path: str
+
+
+def scraped(engine: Component) -> Scrape | None:
     """What has Prometheus scrape the engine's port, where that is certain: a monitor's endpoint, or annotations of the pod."""
     for container in engine.peers('container'):
         pod = container.peer('pod')
@@ -98,14 +106,13 @@ def scraped(engine: Component) -> Place | None:
             ports |= set(container['ports'].value)
         annotated = pod['scraped_port']
         if annotated.is_set and (str(annotated.known_value) in ports or (alone and annotated.known_value is None)):
-            return annotated.place
+            return Scrape(annotated.place, str(pod['scraped_path'].value))
         named = {port['name']: str(port['target']) for service in pod.peers('service') for port in service['ports'].value}
         for monitor in pod.peers('monitor'):
             for endpoint in monitor['endpoints'].value:
                 through = named.get(endpoint['port'], '') if monitor['object_kind'].value == 'ServiceMonitor' else endpoint['port']
                 if (endpoint['target'] or through) in ports:
-                    place: Place = endpoint['place']
-                    return place
+                    return Scrape(endpoint['place'], endpoint['path'])
     return None
 
 

@@ -44,7 +44,7 @@ def metrics_off(engine: Component) -> Iterator[Problem]:
     scraper = scraped(engine)
     if scraper is not None:
         message = '--enable-metrics is not given, and Prometheus scrapes the engine: there is no /metrics'
-        yield Problem(metrics, message, see=[('what scrapes it', scraper)], fix=metrics.set(True))
+        yield Problem(metrics, message, see=[('what scrapes it', scraper.place)], fix=metrics.set(True))
     else:
         yield Problem(metrics, '--enable-metrics is not given: /metrics has no queue depth or cache usage', severity='advice', fix=metrics.set(True))
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Component, Problem, rule
+from configaudit.model import Component, NotApplicable, Problem, rule
+
+from .serving import scraped
 
 DOCS = 'TensorRT-LLM docs, performance/performance-tuning-guide/useful-runtime-flags'
 
@@ -39,3 +41,19 @@ def share_of_free_memory_high(engine: Component, *, limit: float = 0.95) -> Iter
     share = engine['cache_max_entry_count' if engine.kind.name == 'lmdeploy' else 'free_gpu_memory_fraction']
     if share.is_set and limit < share.value <= 1:
         yield Problem(share, '{value} of the memory that is free after loading, over {limit}', limit=limit, fix=share.set(0.9))
+
+
+@rule('trtllm-metrics-not-served', on='tensorrt-llm', severity='warning', source='TensorRT-LLM tensorrt_llm/serve/openai_server.py: register_routes, mount_metrics')
+def metrics_not_served(engine: Component) -> Iterator[Problem]:
+    """trtllm-serve answers /metrics with JSON that Prometheus cannot read: the target is down, and no alert on it ever fires.
+
+    The metrics for Prometheus are under /prometheus/metrics, and only with `return_perf_metrics: true` in the file of --config.
+    """
+    scrape = scraped(engine) if engine['command'].value != 'dynamo' else None
+    if scrape is None:
+        raise NotApplicable('nothing is seen that scrapes it')
+    if scrape.path != '/prometheus/metrics':
+        yield Problem(scrape.place, 'Prometheus asks {path}, which trtllm-serve answers with JSON or not at all: the path is /prometheus/metrics', path=scrape.path, see=[('the engine', engine.place)])
+    elif not engine['return_perf_metrics'].value:
+        at = engine['return_perf_metrics']
+        yield Problem(at, 'Prometheus scrapes it, and /prometheus/metrics is not there without return_perf_metrics: true', see=[('what scrapes it', scrape.place)], detail='option')

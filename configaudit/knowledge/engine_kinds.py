@@ -118,6 +118,7 @@ TRTLLM = declare(Kind('tensorrt-llm', ('engine',), {
              backend='text', enable_chunked_prefill='bool', server_role='text'),
     'capacity_scheduler_policy': SettingSpec('text', 'GUARANTEED_NO_EVICT', source=TRTLLM_SOURCE),
     'extra_options': SettingSpec('text'),
+    'return_perf_metrics': SettingSpec('bool', False),
 }))  # fmt: skip
 """`extra_options`: the path of the YAML file whose values win over the flags."""
 

@@ -53,6 +53,7 @@ POD = Kind('pod', (), {
     'restart_policy': _spec('text', 'Always', 'restartPolicy', source=K8S),
     'labels': _spec(default={}),
     'scraped_port': _spec('text'),
+    'scraped_path': _spec('text', '/metrics'),
     'object_kind': _spec(),
     'gpus': _spec('count', 0),
     'gpu_labels': _spec(),

@@ -42,7 +42,7 @@ MONITOR = declare(Kind('monitor', (), {
     'namespaces': _spec('', 'spec.namespaceSelector.matchNames'),
     'endpoints': _spec(default=()),
 }))  # fmt: skip
-"""A ServiceMonitor or PodMonitor. `endpoints`: mappings with 'port' (a name), 'target' (a container port) and 'place'."""
+"""A ServiceMonitor or PodMonitor. `endpoints`: mappings with 'port' (a name), 'target' (a container port), 'path' and 'place'."""
 
 BUDGET = declare(Kind('disruption-budget', (), {
     'selector': _spec('', 'spec.selector.matchLabels'),

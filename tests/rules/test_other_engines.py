@@ -180,3 +180,12 @@ def test_settings_of_the_server_at_a_client(found: Audit, image: str, count: int
 
 def test_variables_of_a_shell_script(found: Audit) -> None:
     assert found({'start.sh': '#!/bin/bash\nexport OLLAMA_LOG_LEVEL=INFO\nexec /usr/local/bin/ollama serve\n'}, 'ollama-variable-unread') == []
+
+
+@pytest.mark.parametrize('path', ['/metrics', '/prometheus/metrics'])
+def test_trtllm_needs_a_path_and_an_option_for_prometheus(found: Audit, path: str) -> None:
+    pod = (
+        f'apiVersion: v1\nkind: Pod\nmetadata: {{name: p, annotations: {{prometheus.io/scrape: "true", prometheus.io/path: {path}}}}}\n'
+        'spec:\n  containers:\n    - {name: c, image: acme/trt:1, command: [trtllm-serve, /m, --host, 0.0.0.0]}\n'
+    )
+    assert len(found({'p.yaml': pod}, 'trtllm-metrics-not-served')) == 1

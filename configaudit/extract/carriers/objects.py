@@ -141,7 +141,7 @@ def _monitor(owner: Owner, root: Map) -> Reading:
     monitor = component_of(owner, root, MONITOR)
     monitor.settings['object_kind'] = Setting('object_kind', owner.kind, monitor.place)
     endpoints = tuple(
-        {'port': text(endpoint, 'port'), 'target': text(endpoint, 'targetPort') or text(endpoint, 'portNumber'), 'place': place_of(owner.document, endpoint)}
+        {'port': text(endpoint, 'port'), 'target': text(endpoint, 'targetPort') or text(endpoint, 'portNumber'), 'path': text(endpoint, 'path') or '/metrics', 'place': place_of(owner.document, endpoint)}
         for endpoint in maps(root, 'spec', 'endpoints' if owner.kind == 'ServiceMonitor' else 'podMetricsEndpoints')
     )
     monitor.settings['endpoints'] = Setting('endpoints', endpoints, monitor.place)

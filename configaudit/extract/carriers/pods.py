@@ -87,6 +87,9 @@ def _pod_facts(document: Document, template: Map, spec: Map, pod: Component, own
     if isinstance(scrape, Scalar) and scrape.value == 'true':
         port = text(template, 'metadata', 'annotations', 'prometheus.io/port')
         pod.settings['scraped_port'] = Setting('scraped_port', port, place_of(document, scrape))
+        path = text(template, 'metadata', 'annotations', 'prometheus.io/path')
+        if path is not None:
+            pod.settings['scraped_path'] = Setting('scraped_path', path, place_of(document, scrape))
     labels_of_nodes = gpu_labels(document, spec)
     if labels_of_nodes is not None:
         pod.settings['gpu_labels'] = labels_of_nodes

@@ -35,7 +35,7 @@ _NAMES = {
 _SWITCHES = ('--trust-remote-code', '--enable-chunked-prefill', '--fail-fast-on-attention-window-too-large', '--publish-events-and-metrics', '--publish-kv-events')
 _DEFAULTS: dict[str, object] = {
     'tensor_parallel_size': 1, 'pipeline_parallel_size': 1, 'context_parallel_size': 1, 'free_gpu_memory_fraction': 0.9,
-    'trust_remote_code': False, 'capacity_scheduler_policy': 'GUARANTEED_NO_EVICT', 'server_role': None, 'revision': None,
+    'trust_remote_code': False, 'capacity_scheduler_policy': 'GUARANTEED_NO_EVICT', 'server_role': None, 'revision': None, 'return_perf_metrics': False,
 }  # fmt: skip
 _IN_FILE = (
     ('tensor_parallel_size', ('tensor_parallel_size',)), ('pipeline_parallel_size', ('pipeline_parallel_size',)),
@@ -43,6 +43,7 @@ _IN_FILE = (
     ('max_seq_len', ('max_seq_len',)), ('enable_chunked_prefill', ('enable_chunked_prefill',)), ('trust_remote_code', ('trust_remote_code',)),
     ('free_gpu_memory_fraction', ('kv_cache_config', 'free_gpu_memory_fraction')),
     ('capacity_scheduler_policy', ('scheduler_config', 'capacity_scheduler_policy')), ('backend', ('backend',)),
+    ('return_perf_metrics', ('return_perf_metrics',)),
 )  # fmt: skip
 """Setting -> where the file of `--config` holds it."""
 
