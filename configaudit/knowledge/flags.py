@@ -233,7 +233,7 @@ class Catalogue:
             return Status('ambiguous', place is None or place.examined, reason=reason)
         if place is None or version is None:
             return Status('known' if found else 'unknown', True, replacement=replaced.get('use', ''), reason=reason)
-        status = judge([each[1] for each in once or found], place, version, self.names, replaced)
+        status = judge([each[1] for each in once or found], place, self.names, replaced)
         if status.state == 'too-new' and found and found[0][0] == main:
             return Status('known', status.exact, reason=f'short for {main}, of which it is a name of its own later')
         if status.state != 'known' and abbreviated:
@@ -248,7 +248,7 @@ class Catalogue:
         replaced = self._replaced['env'].get(name, {})
         if version is None:
             return Status('known' if spans else 'unknown', True, replacement=replaced.get('use', ''))
-        return judge(spans, self.position(version), version, self.names, replaced)
+        return judge(spans, self.position(version), self.names, replaced)
 
     def env_default(self, name: str, version: Version) -> object:
         """The default of an environment variable at a version, None when it has none or does not exist."""

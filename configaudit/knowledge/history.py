@@ -1,15 +1,15 @@
 """Whether something exists at a version, judged from the releases that were examined.
 
-A version between two of them is read as its nearest neighbour of the same minor release, preferably the lower one,
-else as the lower one: patch releases rarely add or drop options. `exact` says whether both neighbours agree, or a
-known release settles it.
+Every final release is examined, so that a version between two of them is a pre-release or a build of its own. It is
+read as its nearest neighbour of the same minor release, preferably the lower one, else as the lower one. `exact` says
+whether both neighbours agree.
 """
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from configaudit.knowledge.versions import Version, parse
+from configaudit.knowledge.versions import Version
 
 
 class Status(NamedTuple):
@@ -60,29 +60,20 @@ def locate(versions: Sequence[Version], version: Version) -> Position:
     return Position(same_minor[0] if same_minor else max(at - 1, 0), at - 1, at)
 
 
-def gone_before(replaced: Mapping[str, str], version: Version) -> bool:
-    """Whether the release that is recorded as the first without an option is this version or an earlier one."""
-    gone = parse(replaced.get('gone_in', ''))
-    return gone is not None and version >= gone
-
-
-def judge(
-    spans: Sequence[Range], place: Position, version: Version, names: Sequence[str], replaced: Mapping[str, str]
-) -> Status:
+def judge(spans: Sequence[Range], place: Position, names: Sequence[str], replaced: Mapping[str, str]) -> Status:
     """The state of an option with these ranges.
 
-    `names`: the examined versions; `replaced`: {'gone_in'?, 'use'?} of the option.
+    `names`: the examined versions; `replaced`: {'use'?} of the option.
     """
     use = replaced.get('use', '')
     at_lower, at_upper, now = (any(span.has(at) for span in spans) for at in (place.lower, place.upper, place.read_as))
     exact = at_lower == at_upper and not place.newer
-    settled = at_lower and not at_upper and gone_before(replaced, version)
-    if now and not settled:
+    if now:
         return Status('known', exact, replacement=use)
-    before = [span.last for span in spans if span.last < place.read_as or (settled and span.last == place.lower)]
+    before = [span.last for span in spans if span.last < place.read_as]
     if before:
         last = max(before)
-        return Status('removed', exact or settled, (names[last], replaced.get('gone_in', names[last + 1])), use)
+        return Status('removed', exact, (names[last], names[last + 1]), use)
     if place.newer:
         return Status('newer-than-data', False, replacement=use, reason=f'newer than the data ({names[-1]})')
     later = [span.first for span in spans if span.first > place.read_as]

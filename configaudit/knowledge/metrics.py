@@ -95,7 +95,7 @@ def _judged(metric: _Metric, suffix: str, version: Version | None) -> Answer:
         return Answer('removed', use, hint, exact=False) if metric.replaced else Answer('known')
     known = catalogue(engine)
     place = known.position(version or known.newest)
-    status = judge([span for _, span in _ranges(known, metric.spans)], place, version or known.newest, known.names, {})
+    status = judge([span for _, span in _ranges(known, metric.spans)], place, known.names, {})
     since = _hidden_since(known, metric, place) if status.state == 'known' and version is not None else ''
     if since:
         return Answer('hidden', use, hint, ('', since), not metric.replaced.get('routed'))

@@ -25,7 +25,7 @@ def status(kind: str, name: str, version: Version | None) -> Status:
         return Status('known' if spans else 'unknown', True)
     known = catalogue('vllm')
     ranges = [Range(known.names.index(first), known.names.index(last), {}) for first, last in spans]
-    return judge(ranges, locate(known.versions, version), version, known.names, {})
+    return judge(ranges, locate(known.versions, version), known.names, {})
 
 
 def names(kind: str, version: Version | None) -> list[str]:
