@@ -167,10 +167,10 @@ MODELS: tuple[tuple[str, Model], ...] = (
 
 # Bytes for a parameter under a quantisation: 4-bit formats keep scales and some layers at full width.
 QUANTISATIONS = (
-    (re.compile(r'awq|gptq|int4|w4a16|nf4|4[-_]?bit|q4|bnb'), 0.6),
-    (re.compile(r'mxfp4|nvfp4|fp4'), 0.6),
-    (re.compile(r'fp8|int8|w8a8|w8a16|8[-_]?bit|q8'), 1.05),
-    (re.compile(r'fp32|float32'), 4.0),
+    (regex(r'awq|gptq|int4|w4a16|nf4|4[-_]?bit|q4|bnb'), 0.6),
+    (regex(r'mxfp4|nvfp4|fp4'), 0.6),
+    (regex(r'fp8|int8|w8a8|w8a16|8[-_]?bit|q8'), 1.05),
+    (regex(r'fp32|float32'), 4.0),
 )
 _CACHED = regex(r'/models--[^/]+--([^/]+)/snapshots/')  # how huggingface_hub keeps a repository
 _SIZE = regex(r'(?<![a-z0-9.])(\d+(?:\.\d+)?)([bmt])(?![a-z0-9])')
@@ -228,7 +228,13 @@ def bytes_per_parameter(model_id: str, quantization: str = '', dtype: str = 'aut
     return model.bytes_per_parameter if model else 2.0
 
 
-_NARROW = ((re.compile(r'gguf|exl2'), 0.0), (re.compile(r'awq|gptq|int4|w4a16|nf4|4[-_]?bit|q4|bnb|fp4|bitsandbytes'), 0.5), (re.compile(r'fp8|int8|w8a8|w8a16|8[-_]?bit|q8'), 1.0))
+_NARROW = (
+    (regex(r'gguf|exl2'), 0.0),
+    (regex(r'awq|gptq|int4|w4a16|nf4|4[-_]?bit|q4|bnb|fp4|bitsandbytes'), 0.5),
+    (regex(r'fp8|int8|w8a8|w8a16|8[-_]?bit|q8'), 1.0),
+)
+"""The least bytes of a parameter: 0 where a file's name says nothing of its width."""
+
 
 
 def is_published(model_id: str, model: Model) -> bool:
