@@ -54,11 +54,11 @@ def _tensor(engine: Component) -> Setting:
     return engine[{'vllm': 'tensor_parallel_size', 'sglang': 'tp_size', 'tgi': 'num_shard'}[engine.kind.name]]
 
 
-@rule('engine-heads-not-divisible', on=('vllm', 'sglang', 'tgi'), severity='error', source='vllm/config/model.py verify_with_parallel_config; vllm#414, vllm#2652')
+@rule('engine-heads-not-divisible', on=('vllm', 'sglang', 'tgi'), severity='error', source='vllm/config/model.py verify_with_parallel_config, model_executor/layers/linear.py QKVParallelLinear 0.8.5 to 0.33.0; sglang/srt/models 0.5.9; TGI, num_heads must be divisible by num_shards; vllm#414, vllm#2652')
 def heads_not_divisible(engine: Component) -> Iterator[Problem]:
     """The engine stops at start: every GPU of a tensor parallel group takes the same number of attention heads.
 
-    Heads of keys and values need not divide: fewer of them than GPUs are copied.
+    Heads of keys and values must divide as well, or, where there are fewer of them than GPUs, be copied equally often.
     """
     size = _tensor(engine)
     if not size.is_set or size.value is None or size.value <= 1:
@@ -67,13 +67,22 @@ def heads_not_divisible(engine: Component) -> Iterator[Problem]:
     if engine.kind.name == 'sglang' and engine['enable_dp_attention'].value:
         ranks = max(ranks // max(engine['dp_size'].value or 1, 1), 1)
     model, name, certain = subject(engine)
-    if model.heads % ranks:
-        sizes = [count for count in range(1, min(model.heads, 64) + 1) if not model.heads % count]
-        message = '{heads} attention heads of {model} over {ranks} GPUs leave {rest} over: the engine stops at start; possible are {sizes}'
-        yield Problem(
-            size, message, heads=model.heads, model=name, ranks=ranks, rest=model.heads % ranks, sizes=', '.join(map(str, sizes)),
-            severity=None if certain else 'warning', see=_see(engine),
-        )  # fmt: skip
+    keys = 0 if model.mla or engine.kind.name == 'tgi' else model.kv_heads
+    if _divides(model.heads, keys, ranks):
+        return
+    sizes = ', '.join(str(count) for count in range(1, min(model.heads, 64) + 1) if _divides(model.heads, keys, count))
+    words = '{heads} attention heads of {model} over {ranks} GPUs leave {rest} over'
+    if not model.heads % ranks:
+        words = '{keys} heads of keys and values of {model} neither divide by {ranks} GPUs nor go into them'
+    yield Problem(
+        size, words + ': the engine stops at start; possible are {sizes}', heads=model.heads, keys=keys, model=name, ranks=ranks, rest=model.heads % ranks,
+        sizes=sizes, severity=None if certain else 'warning', see=_see(engine),
+    )  # fmt: skip
+
+
+def _divides(heads: int, keys: int, ranks: int) -> bool:
+    """Whether heads, and those of keys and values (0: not counted), go equally over so many GPUs."""
+    return not heads % ranks and (not keys or not (keys % ranks if keys >= ranks else ranks % keys))
 
 
 def _see(engine: Component) -> list[tuple[str, Setting]]:

@@ -47,6 +47,10 @@ def said(run: Run) -> Callable[..., list[str]]:
         ('--model=Qwen/Qwen2.5-7B-Instruct, --tensor-parallel-size=4', []),
         ('--model=acme/Qwen2.5-7B-Instruct-tuned, --tensor-parallel-size=8', ['warning']),
         ('--model=Qwen/Qwen3-30B-A3B, --tensor-parallel-size=8', []),  # 4 heads of keys and values are copied
+        ('--model=microsoft/phi-4, --tensor-parallel-size=2', []),
+        ('--model=microsoft/phi-4, --tensor-parallel-size=4', ['error']),  # 10 heads of keys and values
+        ('--model=Qwen/Qwen2.5-7B-Instruct, --tensor-parallel-size=7', ['error']),
+        ('--model=deepseek-ai/DeepSeek-V2-Lite, --tensor-parallel-size=16', []),  # latent attention has no such heads
         ('--model=acme/unheard-of, --tensor-parallel-size=8', ['not assessed: the shape of acme/unheard-of is not known: no config.json among the files']),
         ('--model=Qwen/Qwen2.5-7B-Instruct', []),
     ],
