@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Component, NotApplicable, Problem, Setting, rule
+from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 
 HURT = ('redis-server', 'mongod', 'java')
 """Programs whose documentation asks for huge pages to be off or asked for."""
@@ -14,8 +14,11 @@ def _programs(host: Component) -> set[str]:
 
 
 def _parameter(host: Component, name: str) -> Setting | None:
-    """The live value of a kernel parameter, None where it was not read."""
-    return next((entry['value'] for entry in host.peers('sysctl') if entry.name == name), None)
+    """The live value of a kernel parameter that is a whole number, None where it was not read."""
+    found = next((entry['value'] for entry in host.peers('sysctl') if entry.name == name), None)
+    if found is not None and not isinstance(found.value, int):
+        raise Unknown(f'{name}: {found.value!r} is not a whole number')
+    return found
 
 
 @rule(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Component, NotApplicable, Problem, Setting, rule
+from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 
 IP_SYSCTL = 'Linux Documentation/networking/ip-sysctl.rst'
 _FAST = 40_000
@@ -14,6 +14,14 @@ def _value(host: Component, name: str) -> Setting:
     found = next((entry['value'] for entry in host.peers('sysctl') if entry.name == name), None)
     if found is None:
         raise NotApplicable(f'{name} was not there')
+    return found
+
+
+def _number(host: Component, name: str) -> Setting:
+    """The live value of a parameter that is a whole number; Unknown for any other text."""
+    found = _value(host, name)
+    if not isinstance(found.value, int):
+        raise Unknown(f'{name}: {found.value!r} is not a whole number')
     return found
 
 
@@ -30,7 +38,7 @@ def gives_up_late(host: Component) -> Iterator[Problem]:
     TCP_USER_TIMEOUT or the keepalive of gRPC.
     """
     _node(host)
-    retries = _value(host, 'net.ipv4.tcp_retries2')
+    retries = _number(host, 'net.ipv4.tcp_retries2')
     if retries.value >= 15:
         yield Problem(retries, 'tcp_retries2 is {value}: a dead peer is noticed after about 924 s', fix=retries.set(8))
 
@@ -38,7 +46,7 @@ def gives_up_late(host: Component) -> Iterator[Problem]:
 @rule('conntrack-running-out', on='host', severity='warning', source='Linux Documentation/networking/nf_conntrack-sysctl.rst')
 def conntrack_running_out(host: Component, *, share: float = 0.8) -> Iterator[Problem]:
     """When the table of tracked connections is full, new connections of every pod are dropped."""
-    count, most = _value(host, 'net.netfilter.nf_conntrack_count'), _value(host, 'net.netfilter.nf_conntrack_max')
+    count, most = _number(host, 'net.netfilter.nf_conntrack_count'), _number(host, 'net.netfilter.nf_conntrack_max')
     if count.value > share * most.value:
         yield Problem(count, '{value} of {most} tracked connections, over {share}', most=most.value, share=share, fix=most.set(2 * most.value))
 
@@ -47,7 +55,7 @@ def conntrack_running_out(host: Component, *, share: float = 0.8) -> Iterator[Pr
 def conntrack_few(host: Component) -> Iterator[Problem]:
     """A node with many cores has room for fewer connections than kube-proxy asks for: 32768 for each core."""
     _node(host)
-    most, cpus = _value(host, 'net.netfilter.nf_conntrack_max'), host['cpus'].value
+    most, cpus = _number(host, 'net.netfilter.nf_conntrack_max'), host['cpus'].value
     wanted = max(131072, 32768 * cpus)
     if most.value < wanted:
         yield Problem(most, 'room for {value} connections on {cpus} CPUs: kube-proxy asks for {wanted}', cpus=cpus, wanted=wanted, severity=None if most.value < 131072 else 'advice', fix=most.set(wanted))
@@ -56,7 +64,7 @@ def conntrack_few(host: Component) -> Iterator[Problem]:
 @rule('conntrack-buckets-crowded', on='host', severity='advice', source='tuned profile openshift: hashsize = nf_conntrack_max; Linux nf_conntrack_core.c')
 def conntrack_crowded(host: Component, *, ratio: int = 4) -> Iterator[Problem]:
     """Many connections in each hash bucket make every packet search a list: raise the buckets with the maximum."""
-    most, buckets = _value(host, 'net.netfilter.nf_conntrack_max'), _value(host, 'net.netfilter.nf_conntrack_buckets')
+    most, buckets = _number(host, 'net.netfilter.nf_conntrack_max'), _number(host, 'net.netfilter.nf_conntrack_buckets')
     if buckets.value and most.value > ratio * buckets.value:
         yield Problem(buckets, '{most} connections in {value} buckets, over {ratio} each', most=most.value, ratio=ratio)
 
@@ -64,7 +72,7 @@ def conntrack_crowded(host: Component, *, ratio: int = 4) -> Iterator[Problem]:
 @rule('packets-dropped-before-the-stack', on='host', severity='warning', side_effect='a longer queue, and with it more latency under overload', source='Linux Documentation/admin-guide/sysctl/net.rst, netdev_max_backlog; /proc/net/softnet_stat, second column')
 def packets_dropped(host: Component) -> Iterator[Problem]:
     """The queue between network card and stack overflowed: packets were dropped since boot, and the queue is the default one."""
-    backlog, drops = _value(host, 'net.core.netdev_max_backlog'), host['softnet_drops']
+    backlog, drops = _number(host, 'net.core.netdev_max_backlog'), host['softnet_drops']
     if drops.value and backlog.value <= 1000:
         yield Problem(drops, '{value} packets were dropped since boot with netdev_max_backlog {backlog}', backlog=backlog.value, severity=None if drops.value > 1000 else 'advice', fix=backlog.set(5000), see=[('the queue', backlog)])
 
@@ -76,7 +84,7 @@ def buffers_small(host: Component, *, limit: int = 2**24) -> Iterator[Problem]:
     if speed < _FAST:
         raise NotApplicable('no link of 40 Gbit/s')
     for name in ('net.core.rmem_max', 'net.core.wmem_max'):
-        size = _value(host, name)
+        size = _number(host, name)
         if size.value < limit:
             yield Problem(size, '{name} is {value}, under {limit}, with a link of {speed} Gbit/s', name=name, limit=limit, speed=speed // 1000, fix=size.set(limit), detail=name)
 
@@ -112,7 +120,7 @@ def forgets_after_pause(host: Component) -> Iterator[Problem]:
     """
     if not any(process['engine'].value for process in host.peers('host-process')) or host['is_node'].value:
         raise NotApplicable('no engine runs on the host itself')
-    slow = _value(host, 'net.ipv4.tcp_slow_start_after_idle')
+    slow = _number(host, 'net.ipv4.tcp_slow_start_after_idle')
     if slow.value == 1:
         yield Problem(slow, 'tcp_slow_start_after_idle is {value}', fix=slow.set(0))
 
@@ -122,7 +130,7 @@ def goes_on_after_oops(host: Component) -> Iterator[Problem]:
     """kubelet sets these at start (or refuses to, with protectKernelDefaults): another value was written after it."""
     _node(host)
     for name, wanted in (('kernel.panic', 10), ('kernel.panic_on_oops', 1), ('vm.panic_on_oom', 0)):
-        value = _value(host, name)
+        value = _number(host, name)
         if value.value != wanted:
             yield Problem(value, '{name} is {value}, and kubelet wants {wanted}', name=name, wanted=wanted, fix=value.set(wanted), detail=name)
 
@@ -130,7 +138,7 @@ def goes_on_after_oops(host: Component) -> Iterator[Problem]:
 @rule('pid-max-few-for-cpus', on='host', severity='warning', source='systemd sysctl.d/50-pid-max.conf: 4194304; Amazon EKS nodes: 4194304')
 def pid_max_few(host: Component, *, cpus: int = 16, limit: int = 2**22) -> Iterator[Problem]:
     """A large host runs out of process and thread ids before it runs out of anything else."""
-    most = _value(host, 'kernel.pid_max')
+    most = _number(host, 'kernel.pid_max')
     if host['cpus'].value < cpus:
         raise NotApplicable(f'fewer than {cpus} CPUs')
     if most.value < limit:

@@ -1,7 +1,6 @@
 """Block devices with their live queues. Sources: Linux Documentation/block/queue-sysfs.rst; block/elevator.c elv_iosched_show."""
 
-from configaudit import units
-from configaudit.extract.node.live import live_setting, place_of_file
+from configaudit.extract.node.live import live_setting, place_of_file, whole
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_kinds import BLOCK_DEVICE
 from configaudit.model import Component, Setting
@@ -26,20 +25,28 @@ def _is_disk(snapshot: Snapshot, name: str) -> bool:
 
 def _disk(snapshot: Snapshot, name: str) -> Component:
     folder = _FOLDER + name
-    scheduler = f'{folder}/queue/scheduler'
-    place = place_of_file(snapshot, scheduler)
-    queues = len(snapshot.names(f'{folder}/mq'))
     below = tuple(_below(snapshot, name))
+    owner = _with_queue(snapshot, name, below)
+    scheduler = f'{_FOLDER}{owner}/queue/scheduler'
+    place = place_of_file(snapshot, scheduler)
+    queues = len(snapshot.names(f'{_FOLDER}{owner}/mq'))
     settings = {
-        'scheduler': live_setting(snapshot, 'scheduler', scheduler, in_force, target=('scheduler', name), absent='the device has no scheduler of its own'),
+        'scheduler': live_setting(snapshot, 'scheduler', scheduler, in_force, target=('scheduler', owner), absent='the device has no scheduler of its own'),
         'schedulers': Setting('schedulers', tuple((snapshot.text(scheduler) or '').replace('[', '').replace(']', '').split()), place),
         'queues': Setting('queues', queues or None, place, reason='' if queues else f'{folder}/mq was not read'),
         'rotational': live_setting(snapshot, 'rotational', f'{folder}/queue/rotational', {'0': False, '1': True}.get),
-        'read_ahead_kb': live_setting(snapshot, 'read_ahead_kb', f'{folder}/queue/read_ahead_kb', units.integer, unit='KiB', target=('read_ahead_kb', name)),
+        'read_ahead_kb': live_setting(snapshot, 'read_ahead_kb', f'{folder}/queue/read_ahead_kb', whole, unit='KiB', target=('read_ahead_kb', name)),
         'transport': Setting('transport', next((kind for start, kind in _TRANSPORTS if name.startswith(start)), 'other'), place),
         'below': Setting('below', below, place),
     }
     return Component(BLOCK_DEVICE, name, f'live/block/{name}', place, settings)
+
+
+def _with_queue(snapshot: Snapshot, name: str, below: tuple[str, ...]) -> str:
+    """The device whose scheduler works for this one: the first path of a multipath head, which itself shows `none` or nothing."""
+    paths = [path for path in below if snapshot.text(f'{_FOLDER}{path}/hidden') == '1']
+    own = snapshot.text(f'{_FOLDER}{name}/queue/scheduler') or ''
+    return paths[0] if paths and '[' not in own else name
 
 
 def in_force(text: str) -> str | None:

@@ -2,8 +2,7 @@
 
 import re
 
-from configaudit import units
-from configaudit.extract.node.live import live_setting, place_of_file
+from configaudit.extract.node.live import live_setting, place_of_file, whole
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_kinds import GPU_DEVICE, GPU_DRIVER
 from configaudit.model import Component, Setting
@@ -30,8 +29,8 @@ def _is_gpu(snapshot: Snapshot, name: str) -> bool:
 def _device(snapshot: Snapshot, name: str) -> Component:
     folder = f'{_BUS}/{name}'
     settings = {
-        'link_width': live_setting(snapshot, 'link_width', f'{folder}/current_link_width', units.integer),
-        'link_width_max': live_setting(snapshot, 'link_width_max', f'{folder}/max_link_width', units.integer),
+        'link_width': live_setting(snapshot, 'link_width', f'{folder}/current_link_width', whole),
+        'link_width_max': live_setting(snapshot, 'link_width_max', f'{folder}/max_link_width', whole),
     }  # fmt: skip
     return Component(GPU_DEVICE, name, f'live/gpu/{name}', place_of_file(snapshot, f'{folder}/current_link_width'), settings)
 

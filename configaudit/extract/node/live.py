@@ -33,3 +33,13 @@ def live_setting(
     value = read(text)
     reason = '' if value is not None else f'{path} does not read: {text[:40]!r}'
     return Setting(name, value, place, reason=reason, slot=slot, unit=unit)
+
+
+DIGITS = 20
+"""Of the longest number that a kernel shows, an unsigned one of 64 bits."""
+
+
+def whole(text: str) -> int | None:
+    """The whole number that a text is, as the kernel writes it; None for any other."""
+    text = text.strip()
+    return int(text) if len(text) <= DIGITS and text.isascii() and text.removeprefix('-').isdigit() else None

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from configaudit import units
 from configaudit.extract.node.disks import in_force
-from configaudit.extract.node.live import FORMAT, live_setting, place_of_file
+from configaudit.extract.node.live import FORMAT, live_setting, place_of_file, whole
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_kinds import HOST
 from configaudit.model import Component, Setting, Slot
@@ -29,8 +28,8 @@ def machine(snapshot: Snapshot) -> Component:
         ('boot_parameters', '/proc/cmdline', _parameters, '', ()),
         ('softnet_drops', '/proc/net/softnet_stat', _drops, 'count', ()),
         ('swaps', '/proc/swaps', _swaps, '', _swap_target(snapshot)),
-        ('open_files', '/proc/sys/fs/file-nr', lambda text: units.integer(text.split()[0]) if text.split() else None, 'count', ()),
-        ('open_files_max', '/proc/sys/fs/file-nr', lambda text: units.integer(text.split()[-1]) if text.split() else None, 'count', ()),
+        ('open_files', '/proc/sys/fs/file-nr', lambda text: whole(text.split()[0]) if text.split() else None, 'count', ()),
+        ('open_files_max', '/proc/sys/fs/file-nr', lambda text: whole(text.split()[-1]) if text.split() else None, 'count', ()),
     )
     settings = {name: live_setting(snapshot, name, path, read, unit=unit, target=target) for name, path, read, unit, target in rows}
     place = place_of_file(snapshot, '/proc/sys/kernel/osrelease')
@@ -65,7 +64,7 @@ def count_of(text: str) -> int | None:
 def _memory(text: str) -> int | None:
     line = next((line for line in text.splitlines() if line.startswith('MemTotal:')), '')
     words = line.split()
-    return units.integer(words[1]) if len(words) > 1 else None
+    return whole(words[1]) if len(words) > 1 else None
 
 
 def _swap_target(snapshot: Snapshot) -> tuple[str, ...]:
@@ -89,7 +88,7 @@ def _huge_pages(snapshot: Snapshot) -> Setting:
     folder = '/sys/kernel/mm/hugepages'
     found = []
     for name in snapshot.names(folder):
-        counts = [units.integer(snapshot.text(f'{folder}/{name}/{file}') or '') for file in ('nr_hugepages', 'free_hugepages')]
+        counts = [whole(snapshot.text(f'{folder}/{name}/{file}') or '') for file in ('nr_hugepages', 'free_hugepages')]
         size = name.removeprefix('hugepages-').removesuffix('kB')
         if size.isdigit() and counts[0] is not None and counts[1] is not None:
             found.append((int(size), counts[0], counts[1]))
@@ -111,7 +110,7 @@ def _fastest_link(snapshot: Snapshot) -> Setting:
     """Mbit/s of the fastest network card that is up; 0 when none says a speed."""
     folder = '/sys/class/net'
     cards = [name for name in snapshot.names(folder) if f'{folder}/{name}/device/class' in snapshot.files and snapshot.text(f'{folder}/{name}/operstate') == 'up']
-    speeds = {name: units.integer(snapshot.text(f'{folder}/{name}/speed') or '') or 0 for name in cards}
+    speeds = {name: whole(snapshot.text(f'{folder}/{name}/speed') or '') or 0 for name in cards}
     fastest = max(speeds, key=speeds.__getitem__, default='')
     return Setting('fastest_link', speeds.get(fastest, 0), place_of_file(snapshot, f'{folder}/{fastest}/speed'))
 

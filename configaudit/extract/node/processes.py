@@ -2,8 +2,7 @@
 
 import math
 
-from configaudit import units
-from configaudit.extract.node.live import place_of_file
+from configaudit.extract.node.live import place_of_file, whole
 from configaudit.host.snapshot import Snapshot
 from configaudit.host.wanted import ENGINE_WORDS
 from configaudit.knowledge.node_kinds import HOST_PROCESS
@@ -45,7 +44,7 @@ def _limits(snapshot: Snapshot, folder: str) -> dict[str, Setting]:
 
 
 def _limit(name: str, text: str, place: object) -> Setting:
-    value = math.inf if text == 'unlimited' else units.integer(text)
+    value = math.inf if text == 'unlimited' else whole(text)
     return Setting(name, value, place, reason='' if value is not None else f'{text!r} is not a limit')  # type: ignore[arg-type]
 
 

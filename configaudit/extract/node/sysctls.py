@@ -1,7 +1,6 @@
 """Kernel parameters as they are in force. Source: Linux Documentation/admin-guide/sysctl, networking/ip-sysctl.rst."""
 
-from configaudit import units
-from configaudit.extract.node.live import FORMAT, place_of_file
+from configaudit.extract.node.live import FORMAT, place_of_file, whole
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.host_kinds import SYSCTL
 from configaudit.model import Component, Peers, Setting, Slot
@@ -21,12 +20,12 @@ def sysctls(snapshot: Snapshot, node: bool) -> list[Component]:
 def _parameter(snapshot: Snapshot, path: str, node: bool) -> Component:
     name = path.removeprefix(_ROOT).replace('/', '.')
     words = ' '.join((snapshot.text(path) or '').split())
-    whole = units.integer(words) if words.lstrip('-').isdigit() else None
+    number = whole(words)
     place = place_of_file(snapshot, path)
     reason = foreign(snapshot, name)
     settings = {
         'name': Setting('name', name, place),
-        'value': Setting('value', None if reason else words if whole is None else whole, place, reason=reason, slot=Slot(FORMAT, place, ('sysctl', name))),
+        'value': Setting('value', None if reason else words if number is None else number, place, reason=reason, slot=Slot(FORMAT, place, ('sysctl', name))),
         'scope': Setting('scope', 'host', place),
         'form': Setting('form', 'live', place),
         'node': Setting('node', node, place),
