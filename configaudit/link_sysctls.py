@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from configaudit.model import Component, Peers
 from configaudit.patterns import regex
+from configaudit.places import Document
 
 _FILE = regex(r'(?:(?P<root>.*?)/|/?)(?P<folder>etc|run|usr/local/lib|usr/lib|lib)/(?:sysctl\.d/(?P<name>[^/]+\.conf)|sysctl\.conf)\Z')
 _RANKS = {'etc': 0, 'run': 1, 'usr/local/lib': 2, 'usr/lib': 3, 'lib': 3}
@@ -37,8 +38,8 @@ def link_sysctls(by_kind: Mapping[str, list[Component]], masks: Collection[str] 
     for component in by_kind.get('sysctl', ()):
         if component['form'].known_value == 'live':
             live[component.name] = component
-        elif component['form'].known_value == 'file' and component.place.document.outer is None:
-            files.setdefault(component.place.document.path, []).append(component)
+        elif component['form'].known_value == 'file':
+            files.setdefault(path_of(component.place.document), []).append(component)
     roots: dict[str, list[tuple[str, _Place]]] = {}
     for path in (*files, *masks):
         place = _place(path)
@@ -48,6 +49,11 @@ def link_sysctls(by_kind: Mapping[str, list[Component]], masks: Collection[str] 
         order = _read(held, files, masks)
         _override(order)
         _set(order, live)
+
+
+def path_of(document: Document) -> str:
+    """The path of a file; of one inside a string that of the object around it, and the path that it gets on the host."""
+    return document.called if document.outer is None else f'{document.path}#{document.outer.document.base}:{document.called}'
 
 
 def _place(path: str) -> _Place | None:

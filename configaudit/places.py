@@ -34,7 +34,7 @@ class Document:
     """One unit that a parser reads: a YAML document, a whole file of another format, a script in a string."""
 
     __slots__ = (
-        '_align', '_segments', 'base', 'bom', 'data', 'format', 'line', 'note', 'outer', 'parsed', 'path', 'template', 'values',
+        '_align', '_segments', 'base', 'bom', 'called', 'data', 'format', 'line', 'note', 'outer', 'parsed', 'path', 'template', 'values',
     )  # fmt: skip
 
     def __init__(
@@ -48,8 +48,11 @@ class Document:
         outer: 'Place | None' = None,
         segments: 'Callable[[], tuple[Segment, ...]] | None' = None,
         note: str = '',
+        called: str = '',
     ) -> None:
         self.path = path
+        self.called = called or path
+        """Its own path: of a file inside a string the one that it gets on its host, else `path`."""
         self.format = format
         self.data = data
         """Original bytes of this document (for an inner document: of its text)."""

@@ -44,6 +44,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
     'host': ('node_machine', 'node_memory', 'node_network'),
+    'booted': ('node_machine',),
     'block-device': ('node_disks',),
     'host-process': ('node_processes',),
     'kubelet': ('node_kubelet',),

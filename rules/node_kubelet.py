@@ -95,7 +95,7 @@ def reserves_nothing(kubelet: Component) -> Iterator[Problem]:
 
     Advice where nobody wrote either: managed nodes set it by flag.
     """
-    if kubelet['kube_reserved'].is_set or kubelet['system_reserved'].is_set or kubelet['reserved_cpus'].is_set:
+    if any(kubelet[name].is_set or kubelet[name].value for name in ('kube_reserved', 'system_reserved', 'reserved_cpus')):
         return
     yield Problem(kubelet['kube_reserved'], 'neither kubeReserved nor systemReserved is set: pods may take all memory of the node', severity='advice')
 

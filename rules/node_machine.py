@@ -41,7 +41,7 @@ def frequency_held_down(host: Component) -> Iterator[Problem]:
         yield Problem(governors, 'the CPU governor is {slow}', slow=', '.join(slow), fix=governors.set('performance'))
 
 
-@rule('cpu-mitigations-off', on='host', severity='warning', source='Linux Documentation/admin-guide/kernel-parameters, mitigations')
+@rule('cpu-mitigations-off', on='booted', severity='warning', source='Linux Documentation/admin-guide/kernel-parameters, mitigations')
 def mitigations_off(host: Component) -> Iterator[Problem]:
     """Without mitigations, one container can read the memory of others through the CPU.
 
@@ -52,7 +52,7 @@ def mitigations_off(host: Component) -> Iterator[Problem]:
         yield Problem(parameters, 'the kernel runs with mitigations=off')
 
 
-@rule('isolated-cpus-unreserved', on='host', severity='warning', source='Kubernetes documentation, reservedSystemCPUs; Linux kernel-parameters, isolcpus')
+@rule('isolated-cpus-unreserved', on='booted', severity='warning', source='Kubernetes documentation, reservedSystemCPUs; Linux kernel-parameters, isolcpus')
 def isolated_unreserved(host: Component) -> Iterator[Problem]:
     """CPUs taken from the kernel's scheduler are still given to pods: threads pile up on one of them and never move."""
     parameters = host['boot_parameters']

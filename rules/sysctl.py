@@ -75,7 +75,7 @@ def _demand(entry: Component, keys: tuple[str, ...]) -> None:
     if entry['scope'].value == 'pod' and not entry.name.startswith('net.'):
         raise NotApplicable('a pod cannot set it')
     if entry.peers('hidden'):
-        raise NotApplicable('its file is not read: another one of that name is')
+        raise NotApplicable('its file is not in force: another one is')
     if entry['form'].value == 'file' and (_later(entry) or entry.peers('later')):
         raise NotApplicable('it is set again further down, or in a file that is read later')
 
@@ -185,9 +185,10 @@ def port_range_over_node_ports(entry: Component) -> Iterator[Problem]:
     ports = ','.join(str(first) if first == last else f'{first}-{last}' for first, last in met)
     reserved = [other['value'].slot for other in entry.peers('sysctl') if other.name == RESERVED and entry['form'].value == 'live']
     slot = reserved[0] if reserved else Slot('sysctl', entry['value'].place, (RESERVED,))
+    written = entry['form'].value == 'live' or entry['value'].slot is None or entry['value'].slot.format == 'sysctl'
     yield Problem(
         entry['value'], 'local ports {low} to {high} include {ports} of Kubernetes, and {reserved} does not keep them free',
-        low=low, high=high, ports=ports, reserved=RESERVED, fix=Fix((Change(slot, ports, RESERVED),)),
+        low=low, high=high, ports=ports, reserved=RESERVED, fix=Fix((Change(slot, ports, RESERVED),)) if written else None,
         severity=None if len(met) > 1 else 'advice',
     )  # fmt: skip
 

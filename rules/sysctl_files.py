@@ -11,13 +11,13 @@ def overridden_elsewhere(entry: Component) -> Iterator[Problem]:
 
     When it is wrong: defaults of a distribution below /usr/lib are meant to be overridden, and are not judged.
     """
-    path = entry.place.document.path
-    others = [other for other in entry.peers('later') if other.place.document.path != path]
-    if not others or '/usr/lib/' in f'/{path}' or any(other.place.document.path == path for other in entry.peers('later')):
+    path = entry.place.document.called
+    others = [other for other in entry.peers('later') if other.place.document.called != path]
+    if not others or '/usr/lib/' in f'/{path}' or any(other.place.document.called == path for other in entry.peers('later')):
         raise NotApplicable('it holds, or is a default of the distribution')
     last = others[-1]
     if last['value'].value != entry['value'].value:
-        where = last.place.document.path
+        where = last.place.document.called
         yield Problem(entry['value'], '{name} = {value} has no effect: {where}, which is read later, sets {last}', name=entry.name, where=where, last=last['value'].value, see=[('this one holds', last['value'])])
 
 

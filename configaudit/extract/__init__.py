@@ -30,6 +30,8 @@ FORMATS: dict[str, str] = {
     'sysctl': 'services.sysctl',
     'limits': 'services.limits',
     'udev': 'services.udev',
+    'mime': 'carriers.userdata',
+    'bottlerocket': 'carriers.node_systems',
     'containerd': 'services.runtime',
     'crio': 'services.runtime',
     'gomod': 'services.golang',

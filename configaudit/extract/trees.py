@@ -1,7 +1,11 @@
 """YAML and JSON that is no Kubernetes object: which reader a root belongs to, told by its keys."""
 
-from configaudit.parse.tree import Map, Seq, get, mapping
+from configaudit.parse.tree import Map, Seq, get, mapping, text
+from configaudit.patterns import regex
 from configaudit.places import Document
+
+CLOUD_CONFIG = regex(r'(?:## template: *jinja[^\n]*\n)?#cloud-config\b')
+"""The line by which cloud-init knows its own data, behind the one that asks for Jinja."""
 
 
 def reader_of(document: Document, root: Map) -> str:
@@ -10,8 +14,12 @@ def reader_of(document: Document, root: Map) -> str:
     services = mapping(root, 'services')
     if services is not None and any(_is_service(value) for value in services.values()):
         return 'carriers.compose'
-    if document.text.startswith('#cloud-config'):
+    if document.text.startswith('#') and CLOUD_CONFIG.match(document.text):
         return 'carriers.cloudinit'
+    if ('ignition' in root and isinstance(root['ignition'], Map)) or ('variant' in root and 'version' in root) or _is_machine_part(root):
+        return 'carriers.ignition'
+    if _is_talos(root):
+        return 'carriers.node_systems'
     if 'static_resources' in root or 'dynamic_resources' in root or _lists(root, 'clusters', 'listeners'):
         return 'services.envoy'
     if name == 'daemon.json' or ('ociVersion' in root and 'process' in root):
@@ -29,6 +37,18 @@ def reader_of(document: Document, root: Map) -> str:
     if _is_application(name, root):
         return 'services.pools'
     return ''
+
+
+def _is_machine_part(root: Map) -> bool:
+    """One file or unit of an Ignition configuration, as OpenShift's machine configuration keeps them."""
+    if 'contents' in root and 'mode' in root and 'path' in root:
+        return mapping(root, 'contents') is not None
+    return ('contents' in root or 'dropins' in root) and (text(root, 'name') or '').endswith('.service')
+
+
+def _is_talos(root: Map) -> bool:
+    machine = mapping(root, 'machine')
+    return machine is not None and any(isinstance(machine.get(key), (Map, Seq)) for key in ('sysctls', 'sysfs', 'kubelet', 'install', 'files'))
 
 
 def _is_sky_task(root: Map) -> bool:

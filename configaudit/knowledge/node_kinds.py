@@ -3,7 +3,7 @@
 from configaudit.knowledge.kinds import declare
 from configaudit.model import Kind, SettingSpec
 
-HOST = declare(Kind('host', (), {
+HOST = declare(Kind('host', ('booted',), {
     'kernel': SettingSpec('text'),
     'cpus': SettingSpec('count'),
     'memory_kib': SettingSpec('KiB'),

@@ -195,7 +195,7 @@ def is_kubernetes_text(data: bytes) -> bool:
 
 _MARKERS = (
     b'apiVersion', b'services:', b'static_resources', b'datasource', b'hikari', b'spec:', b'vllm', b'sglang', b'image:',
-    b'batching', b'batch_wait', b'engine_kwargs', b'max_concurrent_queries', b'ray_actor_options', b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files',
+    b'batching', b'batch_wait', b'engine_kwargs', b'max_concurrent_queries', b'ray_actor_options', b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files', b'variant:', b'runcmd', b'machine:', b'contents:',
     b'grpc:', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings', b'VLLM', b'repository:', b'accelerators', b'expr:', b'seriesQuery', b'metric_relabel_configs',
 )  # fmt: skip
 
@@ -217,10 +217,10 @@ def nested_documents(name: str, text: str, place: Place) -> Iterator[Parsed | Er
         return
     outer = place.document
     if outer.format == 'string' and place.start == 0:
-        document = Document(outer.path, kind, text.encode(), outer=outer.outer, segments=lambda: outer.segments, note=outer.note)
+        document = Document(outer.path, kind, text.encode(), outer=outer.outer, segments=lambda: outer.segments, note=outer.note, called=name)
     else:
         whole = (Segment(0, place.start, len(text)),) if place.text == text else ()
-        document = Document(outer.path, kind, text.encode(), outer=place, segments=lambda: whole)
+        document = Document(outer.path, kind, text.encode(), outer=place, segments=lambda: whole, called=name)
     if kind not in ('yaml', 'json', 'docker-daemon'):
         yield Parsed(document)
         return

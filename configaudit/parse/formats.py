@@ -7,7 +7,7 @@ from configaudit.patterns import regex
 _BY_EXTENSION = {
     'yaml': 'yaml', 'yml': 'yaml', 'json': 'json', 'tpl': 'yaml', 'j2': 'yaml', 'jinja': 'yaml', 'jinja2': 'yaml', 'gotmpl': 'yaml', 'tmpl': 'yaml',
     'sh': 'shell', 'bash': 'shell', 'ksh': 'shell', 'service': 'systemd', 'pbtxt': 'pbtxt', 'env': 'env', 'properties': 'properties',
-    'container': 'systemd', 'py': 'python', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
+    'bu': 'yaml', 'ign': 'json', 'container': 'systemd', 'py': 'python', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
 }  # fmt: skip
 _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
@@ -24,13 +24,14 @@ _MAYBE = frozenset(('conf', 'rules', 'cnf', 'toml', 'ini', 'txt', 'cfg', 'config
 _LINE_FORMATS = ('.toml', '.ini', '.cnf', '.rules')
 """Formats of their own, which quote YAML at most."""
 _MIME = (b'MIME-Version:', b'Content-Type: multipart/')
-"""Starts of cloud user data in several parts, which goes by the name of its parts' format."""
+"""Starts of cloud user data in several parts, whatever its file is called."""
 _SYSCTL_LINE = regex(rb'^\s*-?(?:net|vm|fs|kernel|user|dev|abi)[./][\w./*-]+\s*=', re.MULTILINE)
 _LIMITS_LINE = regex(rb'^\s*[*@%\w.:-]+\s+(?:soft|hard|-)\s+(?:nofile|nproc|memlock|stack|core)\b', re.MULTILINE)
 _UDEV_LINE = regex(rb'^\s*(?:ACTION|KERNEL|SUBSYSTEM|ATTR\{)[^\n]*==', re.MULTILINE)
 _NGINX_BLOCK = regex(rb'^\s*(?:http|server|upstream\s+\S+|events|location\s[^{]*|stream)\s*\{', re.MULTILINE)
 _UNIT = regex(rb'^\s*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
 _CONTAINERD = regex(rb'io\.containerd\.|^\s*\[plugins\b|^\s*\[crio\b', re.MULTILINE)
+_BOTTLEROCKET = regex(rb'^\s*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
 _BATCHING = regex(rb'^\s*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
 _TRITON = regex(rb'^\s*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
@@ -50,7 +51,7 @@ def format_of(path: str, data: bytes) -> str:
     stem, _, extension = name.rpartition('.')
     extension = extension.lower() if stem else ''
     if extension in ('yaml', 'yml') and not name.startswith('.'):
-        return '' if data.startswith(_MIME) else 'yaml'
+        return 'mime' if data.startswith(_MIME) else 'yaml'
     if extension == 'conf' and folder.endswith('.d') and folder.rpartition('/')[2] not in ('sysctl.d', 'limits.d') and _UNIT.search(data[:65536]):
         return 'systemd'
     if name in _BY_NAME:
@@ -88,6 +89,10 @@ def _by_content(data: bytes, name: str) -> str:
     if name == 'NOTES.txt':  # a chart's closing words, which quote commands and manifests
         return ''
     head = data[:65536]
+    if head.startswith(_MIME):
+        return 'mime'
+    if head.startswith((b'#cloud-config\n', b'#cloud-config\r', b'## template: jinja')):
+        return 'yaml'
     if head[:2] == b'#!':
         return 'shell' if re.match(rb'#![^\n]*\b(?:ba|da|k|z|a)?sh\b', head) else ''
     start = head.lstrip(b'\xef\xbb\xbf \t\r\n')[:2]
@@ -95,7 +100,7 @@ def _by_content(data: bytes, name: str) -> str:
         return 'json'
     for pattern, found in (
         (_UNIT, 'systemd'), (_SYSCTL_LINE, 'sysctl'), (_LIMITS_LINE, 'limits'), (_UDEV_LINE, 'udev'), (_BATCHING, 'tf-batching'),
-        (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'),
+        (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'), (_BOTTLEROCKET, 'bottlerocket'),
     ):  # fmt: skip
         if pattern.search(head):
             return found

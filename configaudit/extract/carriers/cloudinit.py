@@ -3,6 +3,7 @@
 Source: cloud-init documentation, modules write_files, runcmd and bootcmd.
 """
 
+from configaudit.extract.embedded import unpacked
 from configaudit.extract.process import Nested, Reading, nothing
 from configaudit.extract.services.host_commands import sysctl_command
 from configaudit.extract.services.sysctl import is_node
@@ -10,16 +11,14 @@ from configaudit.extract.words import word_of
 from configaudit.parse.tree import Map, Seq, get, items, maps, text
 from configaudit.places import Document
 
-HEADER = '#cloud-config'
-
 
 def read_tree(document: Document, root: Map, partial: str) -> Reading:
     """Files become nested documents under their own path; commands that tune the host become components."""
     reading = nothing()
     for entry in maps(root, 'write_files'):
-        path, content = text(entry, 'path'), word_of(document, get(entry, 'content'))
-        encoding = (text(entry, 'encoding') or 'text/plain').lower()
-        if path and content is not None and encoding in ('text/plain', 'text'):
+        path, encoding = text(entry, 'path'), (text(entry, 'encoding') or '').lower()
+        content = unpacked(document, get(entry, 'content'), encoding)
+        if path and content is not None:
             reading.nested.append(Nested(path, content))
     for section in ('bootcmd', 'runcmd'):
         for command in items(root, section):

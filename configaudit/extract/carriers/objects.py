@@ -151,9 +151,22 @@ def _monitor(owner: Owner, root: Map) -> Reading:
 def _kubelet(owner: Owner, root: Map) -> Reading:
     from configaudit.knowledge.node_kinds import KUBELET
 
-    component = component_of(owner, root, KUBELET)
+    folder = owner.document.called.rpartition('/')[0]
+    component = component_of(owner._replace(partial=owner.partial or ('merged over the main file' if folder.endswith('.d') else '')), root, KUBELET)
     component.place = key_place(owner.document, root, 'kind')
     return Reading([component], [], [], [])
+
+
+def _node_object(reader: str) -> Callable[[Owner, Map], Reading]:
+    """A reader of `carriers.node_objects`, imported when its kind is met."""
+
+    def read(owner: Owner, root: Map) -> Reading:
+        from configaudit.extract.carriers import node_objects
+
+        result: Reading = getattr(node_objects, reader)(owner, root)
+        return result
+
+    return read
 
 
 def _budget(owner: Owner, root: Map) -> Reading:
@@ -239,6 +252,12 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'ServiceMonitor': _with_renames(_monitor),
     'PodMonitor': _with_renames(_monitor),
     'KubeletConfiguration': _kubelet,
+    'MachineConfig': _node_object('machine_config'),
+    'KubeletConfig': _node_object('kubelet_config'),
+    'PerformanceProfile': _node_object('performance_profile'),
+    'Tuned': _node_object('tuned'),
+    'NodeConfig': _node_object('node_config'),
+    **dict.fromkeys(('EC2NodeClass', 'AKSNodeClass'), _node_object('node_class')),
     **dict.fromkeys(('NodePool', 'Provisioner', 'ComputeClass'), _node_pool),
     'Cluster': _database_cluster,
     'postgresql': _database_cluster,

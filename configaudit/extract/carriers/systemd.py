@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from configaudit import units
 from configaudit.extract.carriers.docker_run import read_run, run_words
+from configaudit.extract.carriers.systemd_order import EVERY_SERVICE, in_order, is_hidden, manager_order, root_of
 from configaudit.extract.commands import peel
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Data, Imported, Process, Reading, Variable, nothing
@@ -44,31 +45,32 @@ def read(document: Document) -> Reading:
     """A unit, a drop-in, or the manager's configuration."""
     reading = nothing()
     file = parse(document.text)
-    folder, _, name = document.path.rpartition('/')
-    holder = folder.rpartition('/')[2]
+    folder, _, name = document.called.rpartition('/')
+    above, _, holder = folder.rpartition('/')
     if any(header.name == 'Manager' for header in file.headers):
-        reading.data.append(Data('systemd-default', '', 'manager', _words(document, file, 'Manager')))
+        reading.data.append(Data('systemd-default', document.called, root_of(document, above if holder.endswith('.d') else folder), _words(document, file, 'Manager')))
         return reading
     if not any(header.name == 'Service' for header in file.headers):
         return reading
-    drop_in = holder.endswith('.service.d')
+    drop_in = holder.endswith('.service.d') or holder == f'{EVERY_SERVICE}.d'
     unit = holder.removesuffix('.d') if drop_in else name
+    root = root_of(document, above if drop_in else folder)
     if drop_in:
-        reading.data.append(Data('drop-in', '', unit, _words(document, file, 'Service')))
-    _read_unit(document, file, unit, f'a drop-in of {unit}' if drop_in else '', reading)
+        reading.data.append(Data('drop-in', document.called, f'{root}|{unit}', _words(document, file, 'Service')))
+    _read_unit(document, file, unit, f'a drop-in of {unit}' if drop_in else '', reading, root)
     return reading
 
 
 def _words(document: Document, file: File, section: str) -> dict[str, Word]:
-    """The last assignment of every key; an empty one resets it."""
+    """The last assignment of every key; an empty one resets what was set before."""
     found: dict[str, Word] = {}
     for entry in file.entries:
         if entry.section == section:
             found[entry.key] = Word(entry.value, Place(document, entry.start, entry.end))
-    return {key: word for key, word in found.items() if word.value}
+    return found
 
 
-def _read_unit(document: Document, file: File, unit: str, partial: str, reading: Reading) -> None:
+def _read_unit(document: Document, file: File, unit: str, partial: str, reading: Reading, root: str) -> None:
     starts = assigned(file, 'Service', 'ExecStart')
     commands = [_command(document, entry) for entry in starts]
     commands = [words for words in commands if words]
@@ -94,18 +96,18 @@ def _read_unit(document: Document, file: File, unit: str, partial: str, reading:
     reading.components.append(component)
     imported = tuple(_files(document, file))
     if partial:
-        reading.data.append(Data('drop-in-environment', '', unit, {variable.name: variable.value for variable in variables if isinstance(variable.value, Word)}))
+        reading.data.append(Data('drop-in-environment', document.called, f'{root}|{unit}', {variable.name: variable.value for variable in variables if isinstance(variable.value, Word)}))
     elif commands:
-        reading.data.append(Data('unit', '', unit, {}))
+        reading.data.append(Data('unit', document.called, f'{root}|{unit}', {}))
     if not commands:
-        reading.processes.append(Process(component, None, None, None, variables, imported, partial=partial, settle=bind(_settle, component)))
+        reading.processes.append(Process(component, None, None, None, variables, imported, partial=partial, settle=bind(_settle, component, root)))
     for number, words in enumerate(commands):
         following = run_words(peel(words))
         if following is None:
             reading.processes.append(
                 Process(
                     component, None, words, None, variables, imported, partial=partial, form='shell_word',
-                    syntax='systemd', settle=bind(_settle, component),
+                    syntax='systemd', settle=bind(_settle, component, root),
                 )
             )  # fmt: skip
             continue
@@ -113,13 +115,17 @@ def _read_unit(document: Document, file: File, unit: str, partial: str, reading:
         if run['role'].known_value == 'engine':
             settings['runs'] = Setting('runs', 'engine', place)
         reading.components.append(run)
-        reading.processes.extend((process, Process(component, None, None, None, settle=bind(_settle, component))))
+        reading.processes.extend((process, Process(component, None, None, None, settle=bind(_settle, component, root))))
 
 
 def _set(settings: dict[str, Setting], key: str, word: Word) -> None:
     """The setting of an assignment. A limit is one number for both, or soft:hard, or infinity."""
     name = _KEYS.get(key)
     if name is None:
+        return
+    if not word.value:
+        settings.pop(name, None)
+        settings.pop('nofile_hard' if name == 'nofile' else name, None)
         return
     slot = Slot('systemd', word.place)
     if name == 'nofile':
@@ -205,20 +211,49 @@ def _comment_at(document: Document, entry: Entry) -> int | None:
     return entry.start + found.end() - 1 if found else None
 
 
-def _settle(component: Component, process: Process, stores: Stores) -> Process:
-    """Drop-ins override the unit, the manager's default holds where neither says anything."""
+def _settle(component: Component, root: str, process: Process, stores: Stores) -> Process:
+    """Drop-ins override the unit, the manager's default holds where neither says anything; a hidden unit runs nothing."""
+    key, path = f'{root}|{component.name}', component.place.document.called
     if component.partial:
-        return process._replace(environment=()) if stores.every('unit', component.name) else process
-    for data in stores.every('drop-in-environment', component.name):
+        _settle_drop_in(component, path, _applied('drop-in', key, root, stores))
+        return process._replace(environment=()) if stores.every('unit', key) else process
+    if is_hidden(path, (data.scope for data in stores.every('unit', key))):
+        component.settings['runs'] = Setting('runs', '', component.place)
+        component.settings['inline_comments'] = Setting('inline_comments', (), component.place)
+        return process._replace(entrypoint=None, arguments=None, environment=(), imported=())
+    for data in _applied('drop-in-environment', key, root, stores):
         process = process._replace(environment=(*process.environment, *(Variable(name, word, word.place) for name, word in data.values.items())))
-    for data in stores.every('drop-in', component.name):
-        for key, word in data.values.items():
-            _set(component.settings, key, word)
+    for data in _applied('drop-in', key, root, stores):
+        for name, word in data.values.items():
+            _set(component.settings, name, word)
     if 'nofile' not in component.settings:
-        for data in stores.every('systemd-default', 'manager'):
-            default = data.values.get('DefaultLimitNOFILE')
-            if default is not None:
-                _set(component.settings, 'LimitNOFILE', default)
-                for name in ('nofile', 'nofile_hard'):
-                    component.settings[name] = component.settings[name]._replace(origin='inherited')
+        _inherit(component.settings, root, stores)
     return process
+
+
+def _settle_drop_in(component: Component, path: str, order: list[Data]) -> None:
+    """What a drop-in sets and a later one sets again is the later one's; one that is hidden sets nothing."""
+    paths = [data.scope for data in order]
+    if path not in paths:
+        component.settings['runs'] = Setting('runs', '', component.place)
+        return
+    for data in order[paths.index(path) + 1 :]:
+        for key in data.values:
+            for name in ('nofile', 'nofile_hard') if key == 'LimitNOFILE' else (_KEYS.get(key, ''),):
+                component.settings.pop(name, None)
+
+
+def _applied(kind: str, key: str, root: str, stores: Stores) -> list[Data]:
+    """The drop-ins of a unit and of all services, in their order."""
+    return in_order((*stores.every(kind, key), *stores.every(kind, f'{root}|{EVERY_SERVICE}')))
+
+
+def _inherit(settings: dict[str, Setting], root: str, stores: Stores) -> None:
+    """The limit that the manager gives every service."""
+    for data in manager_order(stores.every('systemd-default', root)):
+        default = data.values.get('DefaultLimitNOFILE')
+        if default is not None:
+            _set(settings, 'LimitNOFILE', default)
+    for name in ('nofile', 'nofile_hard'):
+        if name in settings:
+            settings[name] = settings[name]._replace(origin='inherited')

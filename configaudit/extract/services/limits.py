@@ -36,4 +36,4 @@ def _component(document: Document, row: limits.LimitsRow, node: bool) -> Compone
         'node': Setting('node', node, domain),
     }
     name = f'{row.domain.text} {row.type.text}'
-    return Component(NOFILE_LIMIT, name, f'{document.path.rpartition("/")[2]}/{name} nofile', domain, settings)
+    return Component(NOFILE_LIMIT, name, f'{document.called.rpartition("/")[2]}/{name} nofile', domain, settings)

@@ -31,7 +31,7 @@ def is_node(document: Document) -> bool:
 def read(document: Document) -> Reading:
     """One component for every assignment, in order; all of one file are each other's peers."""
     node = is_node(document)
-    owner = document.path.rpartition('/')[2]
+    owner = document.called.rpartition('/')[2]
     components = [
         sysctl_component(
             entry.key, entry.value, Place(document, entry.start, entry.end),

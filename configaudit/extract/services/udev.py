@@ -26,7 +26,7 @@ def read(document: Document) -> Reading:
 def _component(document: Document, rule: udev.UdevRule, term: udev.UdevTerm) -> Component:
     place = Place(document, term.start, term.end)
     return scheduler_component(
-        term.value, _match(rule, 'KERNEL', ''), place, document.path.rpartition('/')[2], Slot('udev', place),
+        term.value, _match(rule, 'KERNEL', ''), place, document.called.rpartition('/')[2], Slot('udev', place),
         rotational=_match(rule, 'ATTR', 'queue/rotational'),
     )  # fmt: skip
 

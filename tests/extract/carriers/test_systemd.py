@@ -98,3 +98,56 @@ def test_limits_of_a_docker_client_say_nothing_about_its_container(found: Callab
         '[Service]\nRestart=always\nExecStart=/usr/bin/docker run --rm --name x vllm/vllm-openai:v0.10.2 --model /m\n'
     )
     assert found({'a.service': text}, 'systemd-nofile-unset') == []
+
+
+UNIT = '[Service]\nExecStart=/usr/bin/containerd\nRestart=always\n'
+
+
+def _effective(run: Run, files: dict[str, str]) -> list[tuple[str, object]]:
+    """Where the units of containerd take their limit from, and the hard limit."""
+    result = run(files)
+    units = [item for item in result.components if item.kind.name == 'unit' and not item.partial and item['runs'].value]
+    return [(unit['nofile_hard'].place.document.path, unit['nofile_hard'].value) for unit in units]
+
+
+def test_drop_ins_are_read_by_name_whatever_folder_they_are_in(run: Run) -> None:
+    files = {
+        'usr/lib/systemd/system/containerd.service': UNIT,
+        'usr/lib/systemd/system/containerd.service.d/90-vendor.conf': '[Service]\nLimitNOFILE=1024:524288\n',
+        'etc/systemd/system/containerd.service.d/10-mine.conf': '[Service]\nLimitNOFILE=4096\n',
+    }
+    assert _effective(run, files) == [('usr/lib/systemd/system/containerd.service.d/90-vendor.conf', 524288)]
+    assert not [item for item in run({}).findings if item.rule.id == 'systemd-nofile-low']
+
+
+def test_a_drop_in_hides_the_one_of_its_name_in_a_lower_folder(run: Run) -> None:
+    files = {
+        'usr/lib/systemd/system/containerd.service': UNIT,
+        'usr/lib/systemd/system/containerd.service.d/10-limits.conf': '[Service]\nLimitNOFILE=4096\n',
+        'etc/systemd/system/containerd.service.d/10-limits.conf': '[Service]\nLimitNOFILE=1024:524288\n',
+    }
+    assert _effective(run, files) == [('etc/systemd/system/containerd.service.d/10-limits.conf', 524288)]
+    assert not [item for item in run({}).findings if item.rule.id == 'systemd-nofile-low']
+
+
+def test_drop_ins_of_all_services_and_of_the_manager(run: Run) -> None:
+    unit = {'etc/systemd/system/containerd.service': UNIT}
+    manager = {'etc/systemd/system.conf': '[Manager]\nDefaultLimitNOFILE=2048\n', 'etc/systemd/system.conf.d/20-more.conf': '[Manager]\nDefaultLimitNOFILE=1024:262144\n'}
+    assert _effective(run, {**unit, **manager}) == [('etc/systemd/system.conf.d/20-more.conf', 262144)]
+    every = {'etc/systemd/system/service.d/10-limits.conf': '[Service]\nLimitNOFILE=1024:131072\n'}
+    assert _effective(run, every) == [('etc/systemd/system/service.d/10-limits.conf', 131072)]
+    own = {'etc/systemd/system/containerd.service.d/10-limits.conf': '[Service]\nLimitNOFILE=1024:524288\n'}
+    assert _effective(run, own) == [('etc/systemd/system/containerd.service.d/10-limits.conf', 524288)]
+    reset = {'etc/systemd/system/containerd.service.d/99-reset.conf': '[Service]\nLimitNOFILE=\n'}
+    assert _effective(run, reset) == [('etc/systemd/system.conf.d/20-more.conf', 262144)]
+
+
+def test_a_unit_below_etc_hides_the_one_of_the_package(run: Run) -> None:
+    files = {'usr/lib/systemd/system/containerd.service': UNIT, 'etc/systemd/system/containerd.service': UNIT + 'LimitNOFILE=1024:524288\n'}
+    result = run(files)
+    assert [item.rule.id for item in result.findings] == []
+
+
+def test_units_of_other_hosts_are_their_own(run: Run) -> None:
+    files = {'a/etc/systemd/system/containerd.service': UNIT, 'b/etc/systemd/system/containerd.service.d/x.conf': '[Service]\nLimitNOFILE=1024:524288\n'}
+    assert [item.rule.id for item in run(files).findings] == ['systemd-nofile-unset']
