@@ -28,7 +28,8 @@ def _ignored(name: str, text: str, engine: Component) -> str:
     if name in facts.TIMES and facts.duration(text) is None:
         return 'is no Go duration (30s, 10m, 24h): Ollama uses 5m without a word'
     if name in facts.SWITCHES and facts.switch(text) is None:
-        return 'is none of true, false, 1, 0: Ollama takes it for true'
+        old = engine.version is not None and engine.version < facts.ANY_WORD_IS_TRUE
+        return 'is none of true, false, 1, 0: Ollama ignores it' if old else 'is none of true, false, 1, 0: Ollama takes it for true'
     old = engine.version is not None and engine.version < facts.LLAMA_SERVER
     if name == 'OLLAMA_KV_CACHE_TYPE' and not old and text.lower() not in facts.LLAMA_CACHE_TYPES:
         return 'is no type of cache: models do not load, or load with f16, by release'

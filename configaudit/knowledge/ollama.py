@@ -20,16 +20,16 @@ _VARIABLES = (
     ('0.1.32', 'TMPDIR'), ('0.1.33', 'MAX_LOADED_MODELS NUM_PARALLEL RUNNERS_DIR'), ('0.1.34', 'MAX_QUEUE'), ('0.1.39', 'FLASH_ATTENTION NOHISTORY'),
     ('0.1.45', 'INTEL_GPU SCHED_SPREAD'), ('0.3.10', 'GPU_OVERHEAD LOAD_TIMEOUT'), ('0.3.13', 'MULTIUSER_CACHE'), ('0.5.0', 'KV_CACHE_TYPE'),
     ('0.5.12', 'NEW_ENGINE'), ('0.5.13', 'CONTEXT_LENGTH REGISTRY_MAXSTREAMS'), ('0.6.0', 'EXPERIMENT'), ('0.6.7', 'LIBRARY_PATH'), ('0.8.0', 'AUTH'),
-    ('0.11.5', 'NEW_ESTIMATES'), ('0.12.0', 'REMOTES'), ('0.12.10', 'CORS DOT_COM_URL UPDATE_URL'), ('0.12.11', 'VULKAN'), ('0.14.0', 'BACKEND'),
+    ('0.11.5', 'NEW_ESTIMATES'), ('0.12.0', 'REMOTES'), ('0.12.10', 'CORS DOT_COM_URL UPDATE_URL'), ('0.12.11', 'VULKAN'), ('0.14.0', 'AGENT_DISABLE_BASH AGENT_DISABLE_WEBSEARCH BACKEND'),
     ('0.16.0', 'EDITOR'), ('0.16.2', 'NO_CLOUD'), ('0.18.0', 'CLOUD_BASE_URL'), ('0.18.3', 'DEBUG_LOG_REQUESTS'), ('0.23.0', 'API_KEY'),
-    ('0.23.3', 'MAX_TRANSFER_STREAMS'), ('0.30.0', 'GO_TEMPLATE IGPU_ENABLE LLAMA_CPP_COMPAT'), ('0.32.2', 'SKILLS'),
+    ('0.23.3', 'MAX_TRANSFER_STREAMS'), ('0.30.0', 'GO_TEMPLATE IGPU_ENABLE LLAMA_CPP_COMPAT'), ('0.32.0', 'AGENT_DISABLE_SHELL'), ('0.32.2', 'SKILLS'),
 )  # fmt: skip
 FIRST: dict[str, str] = {f'OLLAMA_{name}': since for since, names in _VARIABLES for name in names.split()}
 """Variable -> the first release that reads it; '' where that is 0.1.30 or older."""
 LAST: dict[str, str] = {
     'OLLAMA_INTEL_GPU': '0.12.10', 'OLLAMA_MULTIUSER_CACHE': '0.24.0', 'OLLAMA_NEW_ENGINE': '0.24.0', 'OLLAMA_NEW_ESTIMATES': '0.11.10',
     'OLLAMA_REGISTRY_MAXSTREAMS': '0.31.1', 'OLLAMA_RUNNERS_DIR': '0.3.10', 'OLLAMA_TMPDIR': '0.6.5', 'OLLAMA_BACKEND': '0.15.5',
-    'OLLAMA_UPDATE_URL': '0.22.1',
+    'OLLAMA_UPDATE_URL': '0.22.1', 'OLLAMA_AGENT_DISABLE_BASH': '0.31.1',
 }  # fmt: skip
 """Variables that are gone -> the last release that reads them."""
 MEANT: dict[str, str] = {
@@ -51,6 +51,8 @@ LLAMA_SERVER = release('0.30.0')
 """From here on `llama-server` runs the models."""
 LLAMA_CACHE_TYPES = ('f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_1', 'iq4_nl', 'q5_0', 'q5_1')
 NEWEST = release('0.32.15')
+ANY_WORD_IS_TRUE = release('0.3.2')
+"""Since then a switch that is set to a word that is no Go bool is on."""
 _TRUE, _FALSE = ('1', 't', 'T', 'TRUE', 'true', 'True'), ('0', 'f', 'F', 'FALSE', 'false', 'False')
 _PART = regex(r'(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)')
 _SECONDS = {'ns': 1e-9, 'us': 1e-6, 'µs': 1e-6, 'μs': 1e-6, 'ms': 1e-3, 's': 1.0, 'm': 60.0, 'h': 3600.0}
