@@ -3,9 +3,9 @@
 from typing import Any
 
 from configaudit.knowledge.flags import Catalogue
-from configaudit.model import Component, Problem, Severity
+from configaudit.model import Component, Fix, Problem, Severity
 
-from .flag_family import ENGINES, Row, drop, flag_of, make, rename, upstream
+from .flag_family import ENGINES, Row, drop, flag_of, make, rename, rewrite, upstream
 from .releases import release
 
 
@@ -27,7 +27,7 @@ def _removed(engine: Component, option: Any, known: Catalogue) -> Problem | None
     return Problem(
         option.word.place, '{flag} {known} to {engine}: {since}{read_as}, the engine stops at start; {use}',
         flag=option.given, known=_how_known(status.exact), engine=release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
-        fix=drop(option) if use.startswith('drop') else None, detail=option.name, severity='advice' if not status.exact else 'warning' if status.reason.startswith('read as') else None,
+        fix=drop(option) if use.startswith('drop') else rewrite(engine, option, known), detail=option.name, severity='advice' if not status.exact else 'warning' if status.reason.startswith('read as') else None,
     )  # fmt: skip
 
 
@@ -37,12 +37,21 @@ def _unknown(engine: Component, option: Any, known: Catalogue) -> Problem | None
         return None  # `sglang serve` also starts the diffusion server, whose flags are others
     near = known.suggest(option.given, engine.version)
     foreign = status.replacement
-    hint = f'use {foreign}' if foreign else f'did you mean {near}?' if near else 'no release has it'
+    hint = foreign if foreign.startswith('drop') else f'use {foreign}' if foreign else f'did you mean {near}?' if near else 'no release has it'
     return Problem(
         option.word.place, '{flag} is unknown to {engine}: {hint}', flag=option.given, engine=release(engine), hint=hint,
-        severity='warning' if engine.version is None or not upstream(engine) else None, fix=rename(option, near) if near and not foreign else None,
+        severity='warning' if engine.version is None or not upstream(engine) else None, fix=_instead(engine, option, known, near, foreign),
         detail=option.name,
     )  # fmt: skip
+
+
+def _instead(engine: Component, option: Any, known: Catalogue, near: str | None, foreign: str) -> Fix | None:
+    """What to write instead of a flag that no release has: another engine's name for the same, or the spelling that is meant."""
+    if foreign.startswith('drop'):
+        return drop(option)
+    if foreign:
+        return rewrite(engine, option, known)
+    return rename(option, near) if near else None
 
 
 def _too_new(engine: Component, option: Any, known: Catalogue) -> Problem | None:
@@ -69,7 +78,7 @@ def _deprecated(engine: Component, option: Any, known: Catalogue) -> Problem | N
     hint = '' if not use else f'; {use}' if use.startswith('drop') else f'; use {use}'
     return Problem(
         option.word.place, '{flag} is deprecated in {engine}{when}{hint}', flag=option.given, engine=release(engine), when=when, hint=hint,
-        fix=drop(option) if use.startswith('drop') else None, detail=option.name,
+        fix=drop(option) if use.startswith('drop') else rewrite(engine, option, known), detail=option.name,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from configaudit.knowledge.flag import Flag
+from configaudit.knowledge.flag_values import refusal
 from configaudit.knowledge.flags import Catalogue, catalogue
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Rule, Severity, Slot, rule
 from configaudit.patterns import regex
@@ -48,6 +49,20 @@ def rename(option: Any, flag: str) -> Fix | None:
         return None
     place = option.word.place.part(0, len(option.word.value.partition('=')[0].partition('.')[0]))
     return Fix((Change(Slot('argument', place), flag, option.name, option.word.locked),))
+
+
+def rewrite(engine: Component, option: Any, known: Catalogue) -> Fix | None:
+    """A fix that writes what took a flag's place, where that is one to one and the release has it."""
+    new, weigh = known.rewriting(option.given, engine.version)
+    flag = known.find(new.partition('=')[0], engine.version).flag if new else None
+    if flag is None or not on_command_line(option):
+        return None
+    if '=' in new:
+        fix = None if option.values else Fix((Change(Slot('argument', option.word.place), new, option.name, option.word.locked),))
+    else:
+        kept = bool(option.values) == flag.takes_value and (flag.key or not any(value.known and refusal(known.engine, flag, value.value) for value in option.values))
+        fix = rename(option, new) if kept or (flag.key and option.values) else None
+    return fix._replace(safe=False) if fix is not None and weigh else fix
 
 
 def flag_of(engine: Component, option: Any, known: Catalogue) -> Flag | None:

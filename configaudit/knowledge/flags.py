@@ -264,6 +264,16 @@ class Catalogue:
         name = self.spelling(option)
         return next((each[0] for each in self._meanings(name, None)), name)
 
+    def rewriting(self, option: str, version: Version | None) -> tuple[str, bool]:
+        """(what to write instead of a flag, keeping its value or with '=value'; whether to weigh it first), '' where nothing is one to one.
+
+        Only where the version has what would be written.
+        """
+        replaced = self._replaced['flags'].get(self._main(option), {})
+        new = str(replaced.get('write', ''))
+        there = new and version is not None and self.status(new.partition('=')[0], version).state == 'known'
+        return (new, bool(replaced.get('weigh'))) if there else ('', False)
+
     def replacement(self, option: str) -> str:
         """What to use instead of a removed flag, '' when nothing is recorded."""
         return str(self._replaced['flags'].get(self._main(option), {}).get('use', ''))

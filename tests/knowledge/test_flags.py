@@ -346,3 +346,25 @@ def test_a_later_alias_that_is_an_abbreviation_before_is_accepted() -> None:
     known = catalogue('sglang').status('--model', parse('0.4.2.post4'))
     assert known.state == 'known'
     assert catalogue('sglang').status('--max-queued-requests', parse('0.4.2.post4')).state == 'too-new'
+
+
+@pytest.mark.parametrize('engine', ['vllm', 'sglang'])
+def test_what_a_rewriting_writes_exists(engine: str) -> None:
+    known = catalogue(engine)
+    for name, entry in load('replacements')[engine]['flags'].items():
+        if 'write' in entry:
+            assert known.status(entry['write'].partition('=')[0], None).state == 'known', name
+
+
+@pytest.mark.parametrize(
+    ('engine', 'option', 'version', 'written'),
+    [
+        ('vllm', '--guided-decoding-backend', '0.16.0', ('--structured-outputs-config.backend', False)),
+        ('vllm', '--guided-decoding-backend', '0.10.2', ('', False)),
+        ('vllm', '--mem-fraction-static', '0.16.0', ('--gpu-memory-utilization', True)),
+        ('sglang', '--max-num-seqs', '0.5.9', ('--max-running-requests', False)),
+        ('sglang', '--swap-space', '0.5.9', ('', False)),
+    ],
+)
+def test_rewriting(engine: str, option: str, version: str, written: tuple[str, bool]) -> None:
+    assert catalogue(engine).rewriting(option, at(version)) == written
