@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from configaudit.errors import UsageError
 from configaudit.host.snapshot import Snapshot
 from configaudit.outcomes import Outcome, outcomes
-from configaudit.publish.cluster import Publisher, sender
+from configaudit.publish.cluster import Publisher, Sender
 from configaudit.publish.exposition import Exposition
 from configaudit.publish.textfile import write_atomically
 from configaudit.report.cluster_report import KINDS, cluster_report
@@ -40,39 +41,76 @@ class Agent:
     def __init__(self, audit: Audit, interval: float, targets: Targets, emit: Say, say: Say) -> None:
         self.stop = threading.Event()
         self._audit, self._interval, self._targets, self._emit, self._say = audit, interval, targets, emit, say
+        self._has_run = False
         self.exposition = Exposition(targets.listen) if targets.listen else None
-        self._publishers = {name: Publisher(sender(KINDS[name][2], self.stop), interval / 2, self.stop, say) for name in targets.cluster}
+        self._senders = {name: Sender(KINDS[name][2]) for name in targets.cluster}
+        self._publishers = {name: Publisher(send, interval / 2, self.stop, say).start() for name, send in self._senders.items()}
 
     def run(self) -> int:
-        """Audit until SIGTERM or SIGINT. The exit status is 0: being stopped is what an agent is for."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._end_soon)
+        """Audit until a signal ends it. The exit status is 0: being stopped is what an agent is for."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN or number == signal.SIGTERM:  # nohup, and jobs in the background
+                signal.signal(number, self._end_soon)
         gc.enable()
         while not self.stop.is_set():
             started = time.monotonic()
-            self.once()
+            self._try_once()
             gc.collect()
             self.stop.wait(max(self._interval - (time.monotonic() - started), 0))
+        self.close()
         return 0
+
+    def close(self) -> None:
+        """Leave no child process behind."""
+        self.stop.set()
+        for sender in self._senders.values():
+            sender.close()
 
     def _end_soon(self, *_: object) -> None:
         """An audit that runs is given half a second: what it would find, the next agent finds too."""
         self.stop.set()
-        timer = threading.Timer(0.5, end, (0,))
+        timer = threading.Timer(0.5, self._end_now)
         timer.daemon = True
         timer.start()
 
+    def _end_now(self) -> None:
+        self.close()
+        end(0)
+
+    def _try_once(self) -> None:
+        """One run. One that fails is said, and the reports of the last one stand; a wrong command line ends the first."""
+        try:
+            self.once()
+        except Exception as error:
+            if isinstance(error, UsageError) and not self._has_run:
+                raise
+            self._say(f'this run failed, the last report stands: {type(error).__name__}: {error}')
+        else:
+            self._has_run = True
+
     def once(self) -> None:
         """One audit and its reports. A target that fails loses nothing of the others."""
-        began = time.time()
+        began = time.monotonic()
         snapshot, result = self._audit()
-        held, ended = outcomes(result), time.time()
+        held, ended, took = outcomes(result), time.time(), time.monotonic() - began
         node = snapshot.facts.get('name', '')
         if not self._targets.quiet:
-            self._emit(json.dumps(node_document(result, snapshot), separators=(',', ':')) + '\n')
+            self._print(json.dumps(node_document(result, snapshot), separators=(',', ':')) + '\n')
+        self._publish(held, node, ended)
+        self._expose(held, Run(node, ended, took, len(snapshot.unread), {name: item.failures for name, item in self._publishers.items()}))
+
+    def _print(self, text: str) -> None:
+        try:
+            self._emit(text)
+        except OSError as error:
+            self._say(f'standard output: {error.strerror or error}')
+
+    def _publish(self, held: list[Outcome], node: str, ended: float) -> None:
+        if self._publishers and not node:
+            self._say('--publish: the host has no name, set NODE_NAME')
+            return
         for name, publisher in self._publishers.items():
             publisher.offer(cluster_report(held, node, ended, name))
-        self._expose(held, Run(node, ended, ended - began, len(snapshot.unread), {name: item.failures for name, item in self._publishers.items()}))
 
     def _expose(self, held: list[Outcome], run: Run) -> None:
         if self.exposition is None and not self._targets.textfile:

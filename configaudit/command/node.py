@@ -1,5 +1,6 @@
 """`configaudit node`: audit a host, the live one or a captured one."""
 
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -48,6 +49,7 @@ def command(**given: Any) -> int:
     processes are never read into it.
     """
     config = config_of({**given, 'exclude': (), 'values': (), 'stdin_filename': '<stdin>', 'no_gate': False, 'jobs': 0})
+    _refuse(given)
     if given['watch']:
         return _watch(given, config)
     snapshot = _snapshot(given)
@@ -66,6 +68,16 @@ def command(**given: Any) -> int:
         return code
     emit(_rendered(result, snapshot, given))
     return status(result, (), Limits(given['fail_on'], given['strict']))
+
+
+def _refuse(given: dict[str, Any]) -> None:
+    """UsageError for options that would do nothing."""
+    names = ('save', 'fix_plan') if given['watch'] else ('listen', 'textfile', 'publish', 'quiet')
+    unused = [f'--{name.replace("_", "-")}' for name in names if given[name]]
+    if given['watch'] and given['form'] not in ('text', 'json'):
+        unused.append(f'--format {given["form"]}')
+    if unused:
+        raise UsageError(f'{" and ".join(unused)}: {"not with --watch" if given["watch"] else "only with --watch"}')
 
 
 def _rendered(result: Result, snapshot: Snapshot, given: dict[str, Any]) -> str:
@@ -89,8 +101,12 @@ def _watch(given: dict[str, Any], config: Config) -> int:
         snapshot = _snapshot(given)
         return snapshot, audit_node(snapshot, config)
 
+    def tell(message: str) -> None:
+        with suppress(OSError):  # nobody reads standard error any more
+            say(message)
+
     targets = Targets(given['listen'], given['textfile'], given['publish'], given['quiet'])
-    end(Agent(audit, interval, targets, emit, say).run())
+    end(Agent(audit, interval, targets, emit, tell).run())
     return 0
 
 

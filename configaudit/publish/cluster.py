@@ -13,13 +13,15 @@ from collections.abc import Callable
 from typing import Any
 
 FIRST_DELAY_S, LONGEST_DELAY_S = 2.0, 300.0
+PATIENCE_S = 60.0
+"""How long one try may take: the client's own time-outs end it long before, unless a name server or a plugin hangs."""
 Report = dict[str, Any]
 Send = Callable[[Report], str]
 """Sends a report; '' when it was taken, else why not."""
 
 
 class Publisher:
-    """One thread for one kind of report object."""
+    """One kind of report object, sent from a thread of its own."""
 
     def __init__(self, send: Send, spread_s: float, stop: threading.Event, say: Callable[[str], None]) -> None:
         self.failures = 0
@@ -28,7 +30,11 @@ class Publisher:
         self._send, self._spread, self._stop, self._say = send, spread_s, stop, say
         self._newest: Report | None = None
         self._changed = threading.Event()
+
+    def start(self) -> 'Publisher':
+        """Send what is offered from now on."""
         threading.Thread(target=self._run, name='publisher', daemon=True).start()
+        return self
 
     def offer(self, report: Report) -> None:
         """Take a newer report; one that was not sent yet is replaced by it."""
@@ -38,41 +44,62 @@ class Publisher:
     def _run(self) -> None:
         while not self._stop.is_set():
             self._changed.wait()
-            self._changed.clear()
-            self._stop.wait(random.uniform(0, self._spread))
-            self._until_sent()
+            self.deliver()
 
-    def _until_sent(self) -> None:
+    def deliver(self) -> None:
+        """Wait a random part of the spread, then try until the newest report is taken."""
+        self._changed.clear()
+        self._stop.wait(random.uniform(0, self._spread))
         delay = FIRST_DELAY_S
-        while self._newest is not None and not self._stop.is_set():
-            report = self._newest
-            problem = self._send(report)
-            if not problem:
-                self.published += 1
-                if self._newest is report:
-                    self._newest = None
-                return
-            self.failures += 1
-            self._say(f'{report["kind"]} {report["metadata"]["name"]} was not published, it is kept and tried again: {problem}')
+        while not self._stop.is_set() and not self._sent():
             self._stop.wait(random.uniform(0, delay))
             delay = min(2 * delay, LONGEST_DELAY_S)
 
+    def _sent(self) -> bool:
+        """One try; whether nothing is left to send."""
+        report = self._newest
+        if report is None:
+            return True
+        try:
+            problem = self._send(report)
+        except OSError as error:  # no process could be started: the next try may find room
+            problem = error.strerror or str(error)
+        if problem:
+            self.failures += 1
+            self._say(f'{report["kind"]} {report["metadata"]["name"]} was not published, it is kept and tried again: {problem}')
+            return False
+        self.published += 1
+        if self._newest is report:
+            self._newest = None
+        return True
 
-def sender(plural: str, stop: threading.Event) -> Send:
-    """Sends through a child process, which is killed when the agent stops."""
 
-    def send(report: Report) -> str:
-        child = subprocess.Popen(
-            [sys.executable, '-m', 'configaudit.publish.cluster_object', plural], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        threading.Thread(target=_end_with, args=(child, stop), daemon=True).start()
-        _, problem = child.communicate(json.dumps(report))
+class Sender:
+    """Sends reports through a child process, which ends with the agent."""
+
+    def __init__(self, plural: str) -> None:
+        self._command = (sys.executable, '-m', 'configaudit.publish.cluster_object', plural)
+        self._child: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def __call__(self, report: Report) -> str:
+        """See Send. OSError when no process can be started."""
+        with self._lock:
+            if self._is_closed:
+                return 'the agent ends'
+            child = self._child = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            _, problem = child.communicate(json.dumps(report), timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            return f'no answer in {PATIENCE_S:g} s'
         return '' if child.returncode == 0 else problem.strip().rpartition('\n')[2] or f'the publisher ended with {child.returncode}'
 
-    return send
-
-
-def _end_with(child: 'subprocess.Popen[str]', stop: threading.Event) -> None:
-    while child.poll() is None:
-        if stop.wait(0.2):
-            child.kill()
+    def close(self) -> None:
+        """End the child that runs, and start none again."""
+        with self._lock:
+            self._is_closed = True
+            if self._child is not None and self._child.poll() is None:
+                self._child.kill()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from configaudit.errors import UsageError
+from configaudit.publish.cluster_object import configure, problem_of
 from configaudit.report.cluster_report import KINDS, SOURCE
 
 PAGE = 500
@@ -12,7 +13,7 @@ TIMEOUT_S = 30
 def list_reports(api: str = 'openreports') -> list[dict[str, Any]]:
     """Every report that agents published, page by page. UsageError when the cluster cannot be asked."""
     try:
-        from kubernetes import client, config
+        from kubernetes import client
     except ImportError:
         raise UsageError("--cluster needs the extra: pip install 'configaudit[cluster]'") from None
     version, _, plural = KINDS[api]
@@ -20,7 +21,7 @@ def list_reports(api: str = 'openreports') -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     token = ''
     try:
-        config.load_config()
+        configure()
         while True:
             page = client.CustomObjectsApi().list_cluster_custom_object(
                 group, name, plural, label_selector=f'app.kubernetes.io/managed-by={SOURCE}', limit=PAGE, _continue=token, _request_timeout=TIMEOUT_S
@@ -30,5 +31,4 @@ def list_reports(api: str = 'openreports') -> list[dict[str, Any]]:
             if not token:
                 return found
     except Exception as error:
-        status, reason = getattr(error, 'status', ''), getattr(error, 'reason', '') or error
-        raise UsageError(f'--cluster: {" ".join(f"{status} {reason}".split())}') from None
+        raise UsageError(f'--cluster: {problem_of(error)}') from None

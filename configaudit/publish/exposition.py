@@ -1,11 +1,34 @@
 """The metrics of the last run over HTTP."""
 
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from configaudit.errors import UsageError
 
 CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+SILENCE_S = 10
+"""How long a client may keep a thread without sending its request."""
+
+
+class _Server(ThreadingHTTPServer):
+    """On IPv4 and IPv6; a client that goes away is nobody's failure."""
+
+    daemon_threads = True
+
+    def __init__(self, host: str, port: int, handler: type[BaseHTTPRequestHandler]) -> None:
+        both = not host and socket.has_dualstack_ipv6()
+        self.address_family = socket.AF_INET6 if both or ':' in host else socket.AF_INET
+        self._takes_both = both
+        super().__init__((host, port), handler)
+
+    def server_bind(self) -> None:
+        if self._takes_both:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        super().server_bind()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A scrape that ended early is no traceback."""
 
 
 class Exposition:
@@ -16,6 +39,8 @@ class Exposition:
         exposition = self
 
         class Handler(BaseHTTPRequestHandler):
+            timeout = SILENCE_S
+
             def do_GET(self) -> None:
                 ready = bool(exposition.text)
                 if self.path == '/metrics':
@@ -38,10 +63,9 @@ class Exposition:
 
         host, port = parse_address(address)
         try:
-            self._server = ThreadingHTTPServer((host, port), Handler)
+            self._server = _Server(host, port, Handler)
         except OSError as error:
             raise UsageError(f'--listen {address}: {error.strerror or error}') from None
-        self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, name='exposition', daemon=True).start()
 
     @property
@@ -51,8 +75,8 @@ class Exposition:
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """(host, port) of '9105', ':9105' (every address) or '10.0.0.1:9105'. A port alone means this host only."""
+    """(host, port) of '9105', ':9105' (every address, host '') or '10.0.0.1:9105'. A port alone means this host only."""
     host, separator, port = text.rpartition(':')
     if not port.isdigit() or int(port) > 65535:
         raise UsageError(f'--listen {text!r} is not [ADDRESS:]PORT')
-    return (host.strip('[]') or '0.0.0.0') if separator else '127.0.0.1', int(port)
+    return host.strip('[]') if separator else '127.0.0.1', int(port)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from configaudit.outcomes import Outcome
+from configaudit.patterns import regex
 from configaudit.redact import redact
 from configaudit.report.document import docs_of
 from configaudit.report.fix_words import describe
@@ -16,6 +17,7 @@ KINDS = {'openreports': ('openreports.io/v1alpha1', 'ClusterReport', 'clusterrep
 """Name of an option -> API version, kind, plural."""
 _RESULTS = {'pass': 'pass', 'not-applicable': 'skip', 'not-assessed': 'error'}
 _SEVERITIES = {'error': 'high', 'warning': 'medium', 'advice': 'low'}
+_NOT_IN_NAMES = regex('[^a-z0-9.-]|(?<![a-z0-9])[.]|[.](?![a-z0-9])')
 MAX_RESULTS = 1000
 MAX_TEXT = 1000
 """An object in etcd is at most 1.5 MiB: neither more results nor longer texts are sent."""
@@ -29,7 +31,7 @@ def cluster_report(outcomes: Iterable[Outcome], node: str, at: float, api: str =
     words = [result['result'] for result in results]
     return {
         'apiVersion': version, 'kind': kind,
-        'metadata': {'name': f'configaudit-{node}'[:253], 'labels': {'app.kubernetes.io/managed-by': SOURCE}},
+        'metadata': {'name': object_name(node), 'labels': {'app.kubernetes.io/managed-by': SOURCE}},
         **({'source': SOURCE} if api == 'openreports' else {}),
         'scope': {'kind': 'Node', 'apiVersion': 'v1', 'name': node},
         'summary': {
@@ -38,6 +40,11 @@ def cluster_report(outcomes: Iterable[Outcome], node: str, at: float, api: str =
         },
         'results': results,
     }  # fmt: skip
+
+
+def object_name(node: str) -> str:
+    """A name that the API server takes (RFC 1123): a host's own name may have capitals and underscores."""
+    return _NOT_IN_NAMES.sub('-', f'{SOURCE}-{node}'.lower())[:253].rstrip('-.')
 
 
 def _results(outcome: Outcome, node: str, at: float) -> Iterator[dict[str, Any]]:

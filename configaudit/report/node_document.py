@@ -6,6 +6,7 @@ from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.sysctls import BOUNDS
 from configaudit.model import Component
 from configaudit.outcomes import outcomes
+from configaudit.redact import redact
 from configaudit.report.document import document
 from configaudit.result import Result
 
@@ -27,7 +28,7 @@ def node_document(result: Result, snapshot: Snapshot) -> dict[str, Any]:
         **whole,
         'node': {name: facts.get(name, '') for name in ('name', 'taken', 'kind', 'netns', 'pidns', 'tool')},
         'outcomes': {item.rule.id: item.word for item in outcomes(result)},
-        'values': dict(sorted(value for component in result.components for value in _values(component))),
+        'values': {name: redact(value) for name, value in sorted(pair for component in result.components for pair in _values(component))},
     }  # fmt: skip
 
 
