@@ -17,6 +17,7 @@ from configaudit.result import Result
 
 if TYPE_CHECKING:
     from configaudit.host.snapshot import Snapshot
+    from configaudit.link_tuned import Tuning
 
 
 def audit(paths: Sequence[str], config: Config) -> Result:
@@ -50,10 +51,19 @@ def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Coll
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)
+    tuned: dict[str, Tuning] = {}
+    if 'tuned' in by_kind:
+        from configaudit.link_tuned import link_tuned
+
+        tuned = link_tuned(by_kind)
     if 'sysctl' in by_kind:
         from configaudit.link_sysctls import link_sysctls
 
-        link_sysctls(by_kind, masks)
+        link_sysctls(by_kind, masks, tuned)
+    if by_kind.keys() & {'io-scheduler', 'container-runtime'}:
+        from configaudit.link_host_files import link_host_files
+
+        link_host_files(by_kind, tuned)
     if 'monitor' in by_kind:
         from configaudit.link_monitors import link_monitors
 

@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from configaudit.link_tuned import Tuning
 from configaudit.model import Component, Peers
 from configaudit.patterns import regex
 from configaudit.places import Document
 
 _FILE = regex(r'(?:(?P<root>.*?)/|/?)(?P<folder>etc|run|usr/local/lib|usr/lib|lib)/(?:sysctl\.d/(?P<name>[^/]+\.conf)|sysctl\.conf)\Z')
 _RANKS = {'etc': 0, 'run': 1, 'usr/local/lib': 2, 'usr/lib': 3, 'lib': 3}
+NONE: dict[str, Tuning] = {}
 LAST = '\uffff'
 """Sorts /etc/sysctl.conf behind every file of sysctl.d."""
 
@@ -27,10 +29,10 @@ class _Place(NamedTuple):
     rank: int
 
 
-def link_sysctls(by_kind: Mapping[str, list[Component]], masks: Collection[str] = ()) -> None:
+def link_sysctls(by_kind: Mapping[str, list[Component]], masks: Collection[str] = (), tuned: Mapping[str, Tuning] = NONE) -> None:
     """Tell every assignment in a file which later ones take its place, and every live parameter which one set it.
 
-    `masks`: paths that are links to /dev/null. Peers: 'later' (they win over this one), 'hidden' (the file is not read),
+    `masks`: paths that are links to /dev/null; `tuned`: what profiles set on each host. Peers: 'later' (they win over this one), 'hidden' (the file is not read),
     'setter' (of a live parameter: the assignment that should hold).
     """
     files: dict[str, list[Component]] = {}
@@ -45,10 +47,17 @@ def link_sysctls(by_kind: Mapping[str, list[Component]], masks: Collection[str] 
         place = _place(path)
         if place is not None:
             roots.setdefault(place.root, []).append((path, place))
-    for held in roots.values():
-        order = _read(held, files, masks)
+    for root in dict.fromkeys((*roots, *(root.rstrip('/') for root in tuned))):
+        order = _with_tuned(_read(roots.get(root, []), files, masks), tuned.get(f'{root}/') or tuned.get(root))
         _override(order)
         _set(order, live)
+
+
+def _with_tuned(order: list[Component], tuning: Tuning | None) -> list[Component]:
+    if tuning is None:
+        return order
+    profile = [component for component in tuning.set if component.kind.name == 'sysctl']
+    return [*profile, *order] if tuning.reapply else [*order, *profile]
 
 
 def path_of(document: Document) -> str:

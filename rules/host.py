@@ -8,6 +8,11 @@ _KERNEL = 'Linux block/elevator.c elevator_get_default'
 _VIRTUAL = ('vd', 'xvd', 'loop', 'zram', 'dm-', 'md')
 
 
+def _demand_in_force(host: Component) -> None:
+    if host.peers('hidden'):
+        raise NotApplicable('its file is not in force: another one is')
+
+
 def _names(host: Component) -> list[str]:
     """The alternatives of the device pattern."""
     return [name for name in str(host['device'].value).split('|') if name]
@@ -32,6 +37,7 @@ def scheduler_on_nvme(host: Component) -> Iterator[Problem]:
     Evidence: on NVMe, schedulers cost up to 63 % of throughput, and kyber and bfq cut P99 by up to 99 % only under
     interference (ICPE 2024, doi 10.1145/3629526.3645053).
     """
+    _demand_in_force(host)
     names = _names(host)
     nvme = [name for name in names if name.startswith('nvme')]
     if not nvme:
@@ -55,6 +61,7 @@ def none_on_disk(host: Component) -> Iterator[Problem]:
 
     Virtual disks report themselves as rotating and are not judged.
     """
+    _demand_in_force(host)
     if host['rotational'].value != '1' or any(name.startswith(_VIRTUAL) for name in _names(host)):
         raise NotApplicable('it is not for rotating disks')
     scheduler = host['scheduler']
@@ -73,6 +80,7 @@ def scheduler_unknown(host: Component) -> Iterator[Problem]:
 
     When it is wrong: the host runs an older kernel.
     """
+    _demand_in_force(host)
     scheduler = host['scheduler']
     if scheduler.value in ('noop', 'cfq'):
         fix = scheduler.set('none') if scheduler.value == 'noop' else None

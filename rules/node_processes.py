@@ -27,6 +27,8 @@ def runtime_open_files_low(process: Component, *, limit: int = 65536) -> Iterato
     program = str(process['program'].value)
     if program not in RUNTIMES:
         raise NotApplicable('it is no container runtime')
+    if process.peers('runtime-limit'):
+        raise NotApplicable('its configuration gives every container a limit of its own')
     hard = process['nofile_hard']
     if hard.value < limit:
         yield Problem(hard, '{program} may open {value} files, under {limit}: no container can have more', program=program, limit=limit, fix=_unit(hard, program, 'LimitNOFILE', '1024:524288'))

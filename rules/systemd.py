@@ -31,6 +31,8 @@ def nofile_unset(unit: Component, *, limit: str = '65536:1048576') -> Iterator[P
     runs = unit['runs'].value
     if runs not in _SERVERS or (unit['program'].value or '').rpartition('/')[2] in _CLIENTS:
         raise NotApplicable('neither a container runtime nor a server of its own')
+    if unit.peers('runtime-limit'):
+        raise NotApplicable('the configuration of the runtime gives every container its limit')
     files = unit['nofile']
     if files.is_set or files.value is not None:
         return

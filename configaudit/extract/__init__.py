@@ -30,6 +30,8 @@ FORMATS: dict[str, str] = {
     'sysctl': 'services.sysctl',
     'limits': 'services.limits',
     'udev': 'services.udev',
+    'tuned': 'services.tuned',
+    'tmpfiles': 'services.tmpfiles',
     'mime': 'carriers.userdata',
     'bottlerocket': 'carriers.node_systems',
     'containerd': 'services.runtime',

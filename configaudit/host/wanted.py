@@ -27,8 +27,8 @@ PCI = ('vendor', 'device', 'class', 'current_link_width', 'max_link_width', 'cur
 """Files of a PCI device that are read of GPUs and network controllers."""
 STATIC: tuple[str, ...] = (
     '/etc/sysctl.conf', '/etc/sysctl.d/*', '/run/sysctl.d/*', '/usr/local/lib/sysctl.d/*', '/usr/lib/sysctl.d/*', '/lib/sysctl.d/*',
-    '/etc/security/limits.conf', '/etc/security/limits.d/*', '/etc/udev/rules.d/*', '/run/udev/rules.d/*', '/usr/lib/udev/rules.d/*scheduler*',
-    '/etc/systemd/system.conf', '/etc/systemd/system.conf.d/*',
+    '/etc/security/limits.conf', '/etc/security/limits.d/*', '/etc/udev/rules.d/*', '/run/udev/rules.d/*', '/usr/local/lib/udev/rules.d/*', '/usr/lib/udev/rules.d/*sched*',
+    '/etc/systemd/system.conf', '/etc/systemd/system.conf.d/*', '/run/systemd/system.conf.d/*', '/usr/lib/systemd/system.conf.d/*', '/etc/systemd/system/service.d/*', '/usr/lib/systemd/system/service.d/*',
     *(f'{root}/systemd/system/{unit}{tail}' for root in ('/etc', '/run', '/usr/lib', '/lib') for unit in (
         'containerd.service', 'docker.service', 'crio.service', 'cri-o.service', 'kubelet.service', 'k3s.service', 'rke2-server.service', 'rke2-agent.service',
         'ollama.service', 'vllm.service', 'nvidia-persistenced.service', 'nvidia-fabricmanager.service',

@@ -30,8 +30,9 @@ IO_SCHEDULER = declare(Kind('io-scheduler', (), {
     'scheduler': SettingSpec('text'),
     'device': SettingSpec('text', ''),
     'rotational': SettingSpec('text', ''),
+    'conditional': SettingSpec('bool', False),
 }))  # fmt: skip
-"""A udev rule or a command that sets a scheduler: for devices of a KERNEL pattern ('' : any), rotational '0', '1' or ''."""
+"""What sets a scheduler: for devices of a KERNEL pattern ('' : any), rotational '0', '1' or ''; `conditional`: it asks for more than these."""
 
 CONTAINER_RUNTIME = declare(Kind('container-runtime', (), {
     'daemon': SettingSpec('text'),
@@ -41,5 +42,6 @@ CONTAINER_RUNTIME = declare(Kind('container-runtime', (), {
     'gpu': SettingSpec('bool', False),
     'cgroup_driver': SettingSpec('text'),
     'pids_limit': SettingSpec('count', raise_only=True),
+    'base_spec': SettingSpec('text'),
 }))  # fmt: skip
 """Settings of a daemon ('docker', 'containerd', 'crio') or of an OCI base spec ('oci') that every container inherits."""

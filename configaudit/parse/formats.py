@@ -13,10 +13,10 @@ _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
     'nginx.conf': 'nginx', 'daemon.json': 'docker-daemon', 'config.toml': 'containerd', 'crio.conf': 'crio', 'go.mod': 'gomod', '.env': 'env',
     'my.cnf': 'mysql', 'mysqld.cnf': 'mysql', 'postgresql.conf': 'postgresql', 'pgbouncer.ini': 'pgbouncer', 'redis.conf': 'redis',
-    'config.properties': 'torchserve', 'batching_parameters.txt': 'tf-batching', 'batching.config': 'tf-batching', 'system.conf': 'systemd', 'user.conf': 'systemd',
+    'config.properties': 'torchserve', 'batching_parameters.txt': 'tf-batching', 'batching.config': 'tf-batching', 'system.conf': 'systemd', 'user.conf': 'systemd', 'tuned.conf': 'tuned', 'tuned-main.conf': 'tuned', 'active_profile': 'tuned',
 }  # fmt: skip
 _IN_FOLDER = (
-    ('sysctl.d', 'conf', 'sysctl'), ('limits.d', 'conf', 'limits'), ('rules.d', 'rules', 'udev'), ('crio.conf.d', 'conf', 'crio'),
+    ('sysctl.d', 'conf', 'sysctl'), ('limits.d', 'conf', 'limits'), ('tmpfiles.d', 'conf', 'tmpfiles'), ('rules.d', 'rules', 'udev'), ('crio.conf.d', 'conf', 'crio'),
     ('conf.d', 'conf', 'nginx'), ('sites-enabled', '', 'nginx'), ('sites-available', '', 'nginx'), ('postgresql', 'conf', 'postgresql'),
     ('my.cnf.d', 'cnf', 'mysql'), ('mysql.conf.d', 'cnf', 'mysql'), ('mariadb.conf.d', 'cnf', 'mysql'),
 )  # fmt: skip

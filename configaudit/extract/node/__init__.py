@@ -10,7 +10,7 @@ from configaudit.extract.node.sysctls import sysctls
 from configaudit.host.snapshot import Snapshot
 from configaudit.model import Component, Peers
 
-_SET_UP_BY = ('kubelet', 'container-runtime', 'io-scheduler', 'nofile-limit', 'unit')
+_SET_UP_BY = ('kubelet', 'container-runtime', 'io-scheduler', 'nofile-limit', 'unit', 'huge-page-mode')
 """Kinds of what stands in the files of a host."""
 
 

@@ -96,6 +96,8 @@ def read(document: Document) -> Reading:
         place = Place(document, entry.start, entry.end)
         if is_crio:
             _crio(entry, place, settings)
+        elif entry.path[-1] == 'base_runtime_spec' and entry.value:
+            settings['base_spec'] = Setting('base_spec', entry.value, place)
         elif (
             entry.path[-2:] == ('options', 'SystemdCgroup')
             and entry.path[0] == 'plugins'

@@ -25,9 +25,11 @@ def read(document: Document) -> Reading:
 
 def _component(document: Document, rule: udev.UdevRule, term: udev.UdevTerm) -> Component:
     place = Place(document, term.start, term.end)
+    known = {('ACTION', ''), ('SUBSYSTEM', ''), ('KERNEL', ''), ('ATTR', 'queue/rotational')}
+    more = any(other.operator in ('==', '!=') and ((other.key.removesuffix('S'), other.attribute) not in known or other.operator == '!=' ) and other.key not in ('ACTION', 'SUBSYSTEM') for other in rule.terms)
     return scheduler_component(
         term.value, _match(rule, 'KERNEL', ''), place, document.called.rpartition('/')[2], Slot('udev', place),
-        rotational=_match(rule, 'ATTR', 'queue/rotational'),
+        rotational=_match(rule, 'ATTR', 'queue/rotational'), conditional=more or 'GOTO=' in document.text,
     )  # fmt: skip
 
 
@@ -38,12 +40,13 @@ def _match(rule: udev.UdevRule, key: str, attribute: str) -> str:
 
 
 def scheduler_component(
-    scheduler: str, device: str, place: Place, owner: str, slot: Slot | None = None, *, rotational: str = ''
+    scheduler: str, device: str, place: Place, owner: str, slot: Slot | None = None, *, rotational: str = '', conditional: bool = False
 ) -> Component:
     """A scheduler that somebody sets for devices: `device` a name or pattern as in udev's KERNEL, '' for any."""
     settings = {
         'scheduler': Setting('scheduler', scheduler, place, slot=slot),
         'device': Setting('device', device, place),
         'rotational': Setting('rotational', rotational, place),
+        'conditional': Setting('conditional', conditional, place),
     }
     return Component(IO_SCHEDULER, device or 'any device', f'{owner}/{device}/{rotational}', place, settings)
