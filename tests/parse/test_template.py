@@ -100,7 +100,7 @@ def test_a_name_that_says_template_excuses_the_placeholders() -> None:
     ('user-data.yaml', 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n--//\n\n---\napiVersion: v1\nkind: NodeConfig\n\n--//\nx\n'),
 ])  # fmt: skip
 def test_what_only_quotes_yaml_is_not_read_as_yaml(path: str, source: str) -> None:
-    assert read(path, source) == []
+    assert not [item for item in read(path, source) if not isinstance(item, Parsed) or item.document.format == 'yaml']
 
 
 def test_json_objects_one_after_the_other_are_documents_with_their_own_lines() -> None:
