@@ -4,11 +4,15 @@ import gzip
 import io
 import json
 import os
+import stat
 import tarfile
+import zlib
 from collections.abc import Iterator
+from typing import IO, cast
 
 from configaudit.errors import UsageError
-from configaudit.host.reader import MAX_FILE, MAX_TOTAL, read_host
+from configaudit.host.confined import MAX_FILE
+from configaudit.host.reader import MAX_TOTAL, read_host
 from configaudit.host.snapshot import Snapshot
 
 INDEX = 'configaudit-snapshot.json'
@@ -58,14 +62,32 @@ def load(path: str) -> Snapshot:
     if os.path.isdir(path):
         return _load_folder(path)
     try:
-        with tarfile.open(path, 'r:*') as archive:
+        with open(path, 'rb') as file, tarfile.open(fileobj=cast('IO[bytes]', _Unpacked(file)), mode='r|') as archive:
             files = dict(_texts(archive))
-    except (OSError, tarfile.TarError, EOFError) as error:
+    except (OSError, tarfile.TarError, EOFError, ValueError, zlib.error) as error:
         raise UsageError(f'{path}: not a snapshot: {getattr(error, "strerror", None) or error}') from None
     index = files.pop('/' + INDEX, None)
     if index is None:
         raise UsageError(f'{path}: not a snapshot: it holds no {INDEX} (a captured tree is read with --sysroot)')
     return _snapshot(files, index, path)
+
+
+class _Unpacked:
+    """An archive as it is read from front to back, packed or not; no more of it than a snapshot can have, whatever it says of itself."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        packed = file.read(2) == b'\x1f\x8b'
+        file.seek(0)
+        self.file = cast('IO[bytes]', gzip.GzipFile(fileobj=file)) if packed else file
+        self.left = 2 * MAX_TOTAL
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        data = self.file.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise UsageError(f'over {MAX_TOTAL >> 20} MiB: not a snapshot')
+        return data
 
 
 def _texts(archive: tarfile.TarFile) -> Iterator[tuple[str, str]]:
@@ -75,7 +97,7 @@ def _texts(archive: tarfile.TarFile) -> Iterator[tuple[str, str]]:
         if number > _MEMBERS or total > MAX_TOTAL:
             raise UsageError(f'over {_MEMBERS} files or {MAX_TOTAL >> 20} MiB: not a snapshot')
         if member.isfile() and member.size <= 4 * MAX_FILE and (handle := archive.extractfile(member)) is not None:
-            yield os.path.normpath('/' + member.name), handle.read().decode('utf-8', 'replace')
+            yield os.path.normpath('/' + member.name.lstrip('/')), handle.read().decode('utf-8', 'replace')
 
 
 def _load_folder(path: str) -> Snapshot:
@@ -83,20 +105,26 @@ def _load_folder(path: str) -> Snapshot:
     if not os.path.isfile(index):
         raise UsageError(f'{path}: not a snapshot: it holds no {INDEX} (a captured tree is read with --sysroot)')
     files: dict[str, str] = {}
+    total = 0
     for folder, _, names in os.walk(path):
         for name in names:
             file = os.path.join(folder, name)
-            if os.path.getsize(file) <= 4 * MAX_FILE and not os.path.islink(file):
-                with open(file, encoding='utf-8', errors='replace', newline='') as handle:
-                    files['/' + os.path.relpath(file, path).replace(os.sep, '/')] = handle.read()
-    return _snapshot(files, files.pop('/' + INDEX), path)
+            about = os.lstat(file)
+            if not stat.S_ISREG(about.st_mode) or about.st_size > 4 * MAX_FILE:
+                continue
+            total += about.st_size
+            if total > MAX_TOTAL:
+                raise UsageError(f'{path}: over {MAX_TOTAL >> 20} MiB: not a snapshot')
+            with open(file, 'rb') as handle:
+                files['/' + os.path.relpath(file, path).replace(os.sep, '/')] = handle.read().decode('utf-8', 'replace')
+    return _snapshot(files, files.pop('/' + INDEX, ''), path)
 
 
 def _snapshot(files: dict[str, str], index: str, path: str) -> Snapshot:
     try:
         held = json.loads(index)
-        links, unread, facts = (dict(held[name]) for name in ('links', 'unread', 'facts'))
-    except (ValueError, KeyError, TypeError) as error:
+        links, unread, facts = ({str(key): str(value) for key, value in dict(held[name]).items()} for name in ('links', 'unread', 'facts'))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f'{path}: {INDEX} does not read: {error}') from None
     return Snapshot(files, links=links, unread=unread, facts=facts)
 

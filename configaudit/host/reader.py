@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 
-from configaudit.host import wanted
+from configaudit.host import confined, wanted
 from configaudit.host.namespaces import namespaces
 from configaudit.host.processes import kept_processes
 from configaudit.host.snapshot import Snapshot
 from configaudit.redact import redact
 
-MAX_FILE = 1 << 20
 MAX_TOTAL = 64 << 20
 """Bytes; no host has that much of what is read here, so a tree that has is no host."""
 _PCI_CLASSES = ('0x03', '0x12', '0x0200', '0x0207')
@@ -45,19 +44,28 @@ class _Reader:
     def names(self, folder: str) -> list[str]:
         """The names in a folder; none when it cannot be listed."""
         try:
-            return sorted(os.listdir(self.root + folder))
-        except FileNotFoundError:
+            return sorted(os.listdir(confined.resolve(self.root, folder)))
+        except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
-            if os.path.isdir(self.root + folder):
-                self.unread[folder] = _reason(error)
+            self.unread[folder] = _reason(error)
+            return []
+
+    def entries(self, folder: str) -> list[tuple[str, bool]]:
+        """The files and folders in a folder, without links: name, and whether it is a folder."""
+        try:
+            with os.scandir(confined.resolve(self.root, folder)) as found:
+                return sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in found if not entry.is_symlink())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            self.unread[folder] = _reason(error)
             return []
 
     def peek(self, path: str) -> str | None:
         """The text of a file, which is not kept; None when it is not there or cannot be read."""
         try:
-            with open(self.root + path, 'rb', buffering=0) as file:
-                data = file.read(MAX_FILE)
+            data = confined.read(self.root, path)
         except OSError as error:
             if error.errno not in _ABSENT and not _is_trigger(self.root + path):
                 self.unread[path] = _reason(error)
@@ -78,9 +86,17 @@ class _Reader:
         """Keep where a symbolic link leads; whether it is one."""
         if not os.path.islink(self.root + path):
             return False
-        real = os.path.realpath(self.root + path)
-        self.links[path] = real.removeprefix(os.path.realpath(self.root)) if self.root else real
+        real = self._real(path)
+        if real:
+            self.links[path] = real
         return True
+
+    def _real(self, path: str) -> str:
+        """Where a path of the host leads there; '' for a loop."""
+        try:
+            return confined.resolve(self.root, path).removeprefix(self.root) if self.root else os.path.realpath(path)
+        except OSError:
+            return ''
 
     def matches(self, pattern: str) -> Iterator[str]:
         """The paths below the root that a pattern names."""
@@ -94,7 +110,10 @@ class _Reader:
 
     def is_folder(self, path: str) -> bool:
         """Whether a path is a folder, also behind a link."""
-        return os.path.isdir(self.root + path)
+        try:
+            return os.path.isdir(confined.resolve(self.root, path))
+        except OSError:
+            return False
 
 
 def read_host(root: str = '/', *, kind: str = 'live', static_root: str = '') -> Snapshot:
@@ -134,14 +153,13 @@ def _facts(reader: _Reader, kind: str) -> dict[str, str]:
 
 
 def _tree(reader: _Reader, folder: str) -> None:
-    """Every readable file below /proc/sys, but for secrets and single interfaces."""
-    for name in reader.names(folder):
+    """Every readable file below /proc/sys, but for secrets and single interfaces. The kernel has no link there, so none is followed."""
+    parent = f'/{folder.rpartition("/")[2]}/'
+    for name, is_folder in reader.entries(folder):
         path = f'{folder}/{name}'
-        if any(part in path for part in wanted.SKIPPED_SYSCTLS):
+        if path.endswith(wanted.SKIPPED_SYSCTLS) or (parent in wanted.INTERFACES and name not in ('all', 'default')):
             continue
-        if f'/{folder.rpartition("/")[2]}/' in wanted.INTERFACES and name not in ('all', 'default'):
-            continue
-        if reader.is_folder(path):
+        if is_folder:
             _tree(reader, path)
         else:
             reader.take(path)
@@ -157,7 +175,7 @@ def _pci(reader: _Reader) -> None:
 
 def _static(reader: _Reader, path: str) -> None:
     """A file of /etc: without credentials; one that is a link to /dev/null masks others."""
-    if reader.link(path) and reader.links[path] == '/dev/null':
+    if reader.link(path) and reader.links.get(path) == '/dev/null':
         return
     reader.links.pop(path, None)
     reader.take(path, _without_secrets)
@@ -173,4 +191,5 @@ def _kernel_parameters(text: str) -> str:
 
 
 def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]

@@ -39,8 +39,8 @@ STATIC: tuple[str, ...] = (
     '/usr/lib/tuned/*/tuned.conf', '/usr/lib/tuned/profiles/*/tuned.conf', '/etc/modules-load.d/*', '/etc/os-release', '/usr/lib/os-release',
     '/run/nvidia/validations/*', '/etc/tmpfiles.d/*',
 )  # fmt: skip
-SKIPPED_SYSCTLS = ('/random/', '/tcp_fastopen_key', '/stable_secret', '/proc/sys/debug/', '/proc/sys/kernel/usermodehelper/', '/proc/sys/sunrpc/')
-"""Parts of sysctl paths that are never read: keys and seeds."""
+SKIPPED_SYSCTLS = ('/kernel/random', '/tcp_fastopen_key', '/stable_secret', '/proc/sys/debug', '/kernel/usermodehelper', '/proc/sys/sunrpc')
+"""Ends of sysctl paths that are never read: keys and seeds."""
 INTERFACES = ('/conf/', '/neigh/')
 """Below these, only `all` and `default` are read: a node has thousands of interfaces."""
 CMDLINE = frozenset((
