@@ -12,7 +12,7 @@ from configaudit.extract.process import Process, Reading, nothing
 from configaudit.extract.trees import reader_of
 from configaudit.knowledge.metric_kinds import PREFIXES
 from configaudit.model import Component
-from configaudit.parse.tree import Map
+from configaudit.parse.tree import Map, Seq
 from configaudit.places import Document, Place
 
 Reader = Callable[[Document], Reading]
@@ -75,6 +75,8 @@ def read_document(document: Document, root: Any, duplicates: tuple[Any, ...], pa
     if document.format != 'yaml':
         module = FORMATS.get(document.format)
         return _call(module, 'read', document) if module else None
+    if isinstance(root, Seq):
+        return _tasks(document, root)
     if not isinstance(root, Map):
         return None
     from configaudit.extract.carriers.kubernetes import is_kubernetes, read_object
@@ -92,6 +94,18 @@ def read_document(document: Document, root: Any, duplicates: tuple[Any, ...], pa
 
         reading.components.extend(duplicate_keys(document, root, duplicates))
     return reading
+
+
+_TASKS = (b'sysctl', b'pam_limits', b'/etc/')
+"""Words of lists that may be tasks of Ansible for hosts."""
+
+
+def _tasks(document: Document, root: Seq) -> Reading | None:
+    if not any(word in document.parsed for word in _TASKS):
+        return None
+    from configaudit.extract.carriers.ansible import read_list
+
+    return read_list(document, root)
 
 
 _ASKING = (b'expr', b'query', b'Query', b'-metric', b'Metric')

@@ -132,7 +132,7 @@ def _set(settings: dict[str, Setting], key: str, word: Word) -> None:
         soft, _, hard = word.value.partition(':')
         for at, text in (('nofile', soft), ('nofile_hard', hard or soft)):
             value = _limit(text)
-            reason = '' if value is not None else f'{text!r} is not a limit'
+            reason = '' if value is not None else 'filled by a template' if HOLE in text or '{{' in text or '${' in text else f'{text!r} is not a limit'
             settings[at] = Setting(at, value, word.place, reason=reason, slot=slot)
         return
     if name == 'stop_timeout_s':
