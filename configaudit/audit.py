@@ -60,7 +60,7 @@ def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Coll
         from configaudit.link_sysctls import link_sysctls
 
         link_sysctls(by_kind, masks, tuned)
-    if by_kind.keys() & {'io-scheduler', 'container-runtime'}:
+    if by_kind.keys() & {'io-scheduler', 'container-runtime', 'nofile-limit'}:
         from configaudit.link_host_files import link_host_files
 
         link_host_files(by_kind, tuned)

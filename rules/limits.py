@@ -22,6 +22,8 @@ def nofile_low(row: Component, *, limit: int = 65535, risky: int = 32768) -> Ite
 
     When it is wrong: a row that is meant to hold users of an interactive machine back.
     """
+    if row.peers('later'):
+        raise NotApplicable('a later row is for the same sessions')
     if row['limit'].value < limit:
         severity: Severity | None = 'advice' if row['limit'].value >= risky else None
         yield Problem(

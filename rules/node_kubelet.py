@@ -71,6 +71,8 @@ def image_gc_late(kubelet: Component) -> Iterator[Problem]:
     hard, high = kubelet['eviction_hard'], kubelet['image_gc_high']
     threshold = str(hard.value.get('imagefs.available', '')) if isinstance(hard.value, dict) else ''
     share = re.fullmatch(r'(\d+(?:\.\d+)?)%', threshold)
+    if not threshold and hard.is_set and isinstance(hard.value, dict) and not kubelet['merge_eviction_defaults'].value:
+        raise NotApplicable('evictionHard leaves the disk of images out')
     free = float(share[1]) if share else 15.0 if not threshold else None
     if free is None:
         raise NotApplicable('imagefs.available is an amount, not a share')

@@ -91,6 +91,24 @@ def nofile_unlimited(unit: Component) -> Iterator[Problem]:
 
 
 @rule(
+    'systemd-tasks-max-low', on='unit', severity='warning', side_effect='a process that forks without end is stopped later',
+    source='systemd.resource-control(5), TasksMax; containerd.service and docker.service of the projects: infinity; default 15 % of kernel.pid_max',
+)  # fmt: skip
+def tasks_max_low(unit: Component, *, runtime: int = 4096, server: int = 1024) -> Iterator[Problem]:
+    """A low TasksMax makes fork and thread creation fail: "resource temporarily unavailable".
+
+    Every thread counts. The shims of all containers, a dozen threads each, count for the runtime's unit; an inference server has
+    hundreds of threads of its own.
+    """
+    tasks, runs = unit['tasks_max'], unit['runs'].value
+    if runs not in _SERVERS or not tasks.is_set or not str(tasks.value).isdigit():
+        raise NotApplicable('no number of tasks is set for a server')
+    least = runtime if runs == 'container-runtime' else server
+    if int(tasks.value) < least:
+        yield Problem(tasks, '{value} processes and threads, under {least}', least=least, fix=tasks.set('infinity' if least == runtime else 4096))
+
+
+@rule(
     'systemd-restart-unset',
     on='unit',
     severity='warning',

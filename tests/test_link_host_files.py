@@ -55,3 +55,16 @@ def test_a_default_of_docker_goes_before_the_unit(run: Run) -> None:
     files = {'etc/systemd/system/docker.service': UNIT.replace('containerd', 'dockerd')}
     assert [item.rule.id for item in run(files).findings] == ['systemd-nofile-unset']
     assert [item.rule.id for item in run({**files, 'etc/docker/daemon.json': daemon}).findings] == []
+
+
+@pytest.mark.parametrize(
+    ('files', 'found'),
+    [
+        ({'etc/security/limits.conf': '* soft nofile 1024\n'}, 1),
+        ({'etc/security/limits.conf': '* soft nofile 1024\n', 'etc/security/limits.d/90-more.conf': '* soft nofile 1048576\n'}, 0),
+        ({'etc/security/limits.conf': '* soft nofile 1048576\n', 'etc/security/limits.d/90-less.conf': '* soft nofile 1024\n'}, 1),
+        ({'etc/security/limits.d/10-a.conf': '* soft nofile 1024\nroot soft nofile 1024\n* soft nofile 1048576\n'}, 1),
+    ],
+)
+def test_the_last_row_for_a_session_holds(run: Run, files: dict[str, str], found: int) -> None:
+    assert len([item for item in run(files).findings if item.rule.id == 'limits-conf-nofile-low']) == found
