@@ -1,11 +1,18 @@
-"""Reports of a node for other systems: cluster objects and the node-problem-detector."""
+"""Reports of a node for other systems: cluster objects, the node-problem-detector, and the formats made for files in a repository."""
 
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import jsonschema
 import pytest
+from sarif_subset import LOG
 
 from configaudit.audit import audit_node
 from configaudit.config import Config
 from configaudit.host.snapshot import Snapshot
 from configaudit.outcomes import Outcome, outcomes
+from configaudit.report import REPORTERS, Options, render
 from configaudit.report.cluster_report import KINDS, cluster_report
 from configaudit.report.npd import npd
 
@@ -60,3 +67,44 @@ def test_the_node_problem_detector_gets_one_short_line(files: dict[str, str], fa
     answer = npd(found(files), fail_on)
     assert answer == (code, line)
     assert len(answer[1]) <= 80
+
+
+HOSTILE = {**FILES, '/proc/sys/net/ipv4/tcp_congestion_control': 'bbr', '/proc/sys/net/core/default_qdisc': 'fq\x1b[31m ]]> | <b> %0A::error::'}
+PLACE = '/proc/sys/net/core/somaxconn'
+
+
+def rendered(form: str) -> str:
+    return render(form, audit_node(Snapshot(HOSTILE, facts=HOST), Config()), Options())
+
+
+def test_sarif_names_files_of_a_host_by_absolute_addresses() -> None:
+    log = json.loads(rendered('sarif'))
+    jsonschema.Draft202012Validator(LOG).validate(log)
+    places = [item['locations'][0]['physicalLocation']['artifactLocation'] for item in log['runs'][0]['results']]
+    assert {'uri': f'file://{PLACE}'} in places
+    assert all('uriBaseId' not in place for place in places)
+
+
+def test_junit_is_well_formed() -> None:
+    cases = ET.fromstring(rendered('junit')).findall('.//testcase')
+    assert PLACE in {case.get('file') for case in cases}
+
+
+def test_gitlab_tells_issues_apart() -> None:
+    issues = json.loads(rendered('gitlab'))
+    assert PLACE in {issue['location']['path'] for issue in issues}
+    assert len({issue['fingerprint'] for issue in issues}) == len(issues)
+
+
+def test_github_gets_one_command_a_line() -> None:
+    lines = rendered('github').splitlines()
+    assert any(f'file={PLACE},line=1' in line for line in lines)
+    assert [line for line in lines if line.startswith('::') and not re.match(r'::(error|warning|notice) (file=[^:,]+,|title=configaudit%3A [^:]+::)', line)] == []
+
+
+@pytest.mark.parametrize('form', [form for form in REPORTERS if form != 'json'])
+def test_what_a_kernel_file_holds_commands_no_reader(form: str) -> None:
+    text = rendered(form)
+    assert PLACE in text
+    assert '\x1b' not in text
+    assert '<b>' not in text or form in ('text', 'github', 'gitlab', 'sarif')
