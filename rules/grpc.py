@@ -1,7 +1,6 @@
 """Rules for gRPC keepalive on both ends: item 6 of the July checklist."""
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -176,4 +175,4 @@ def service_pins_connections(service: Component) -> Iterator[Problem]:
 
 def _speaks_grpc(port: Mapping[str, Any]) -> bool:
     name, protocol = str(port['name'] or ''), str(port['app_protocol'] or '')
-    return re.match(r'grpc(?:$|-)', name) is not None or protocol == 'grpc'
+    return name == 'grpc' or name.startswith('grpc-') or protocol == 'grpc'

@@ -41,7 +41,8 @@ def volume_hides_image_dir(container: Component) -> Iterator[Problem]:
     if not image.is_known:
         raise NotApplicable('which image runs is not known')
     reference = str(image.value or '')
-    folder = next((own for pattern, own in _OWN_FOLDERS if pattern.search(reference)), None)
-    mount = container['mounts'].value.get(folder) if folder else None
+    mounts = container['mounts'].value
+    folder = next((own for pattern, own in _OWN_FOLDERS if own in mounts and pattern.search(reference)), None)
+    mount = mounts[folder] if folder else None
     if mount is not None and not mount['sub_path']:
         yield Problem(mount['place'], 'the volume {volume} over {folder} hides what {image} ships there', volume=mount['volume'], folder=folder, image=identify(reference).repository, detail=folder or '')

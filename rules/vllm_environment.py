@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from configaudit.knowledge.flags import Catalogue, catalogue
+from configaudit.knowledge.images import identify
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Setting, Severity, Slot, rule
 from configaudit.patterns import regex
 from configaudit.places import Place
@@ -52,7 +53,7 @@ def environment_unknown(engine: Component) -> Iterator[Problem]:
     """
     if _is_strict(engine):
         raise NotApplicable('the engine stops at start: vllm-environment-rejected')
-    known, upstream = catalogue('vllm'), re.search(r'(^|/)vllm/vllm-openai(?=[:@]|$)', str(engine['image'].known_value or '')) is not None
+    known, upstream = catalogue('vllm'), f'/{identify(str(engine["image"].known_value or "")).repository}'.endswith('/vllm/vllm-openai')
     for name, word in sorted(engine['environment'].value.items()):
         if not name.startswith('VLLM_') or _OTHERS.fullmatch(name) or known.env_status(name, engine.version).state not in ('unknown', 'too-new'):
             continue

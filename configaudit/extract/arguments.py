@@ -101,7 +101,7 @@ def parse_arguments(words: tuple[Word, ...], shape_of: Callable[[str], Shape | N
         if text == '--':
             positional.extend(words[at:])
             break
-        if not text.startswith('-') or text == '-' or _NUMBER.match(text):
+        if not text.startswith('-') or text == '-' or (text[1] in '.0123456789' and _NUMBER.match(text)):
             if text == HOLE or (HOLE in text and not text.strip(HOLE + ' ')):
                 unseen = word.reason or 'an argument is not known'
             positional.append(word)

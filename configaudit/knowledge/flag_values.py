@@ -3,15 +3,14 @@
 Source: get_kwargs in vllm/engine/arg_utils.py and vllm/utils/argparse_utils.py; argparse for SGLang.
 """
 
-import re
-
 from configaudit.knowledge.flag import Flag
 from configaudit.knowledge.versions import Version, parse, release
 from configaudit.knowledge.vllm import human_integer
+from configaudit.patterns import regex
 
 _WORDS = {'gt': 'above', 'ge': 'at least', 'lt': 'below', 'le': 'at most'}
-_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
-_SHORT_NUMBER = re.compile(r'\b(\d+(?:\.\d+)?)[kKmMgGtT]\b')
+_STRING = regex(r'("(?:[^"\\]|\\.)*")')
+_SHORT_NUMBER = regex(r'\b(\d+(?:\.\d+)?)[kKmMgGtT]\b')
 _ADAPTERS = '--lora-modules'
 _QUANTIZATION = '--quantization'
 _FREE_FROM = release('0.9.2')

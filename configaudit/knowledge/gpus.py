@@ -191,7 +191,7 @@ def lookup(text: str) -> Gpu | None:
 
 @cache
 def _lookup(text: str) -> Gpu | None:
-    return _mig(text) or _machine(text) or _azure(text) or _product(text) or _counted(text)
+    return (_product(text) or _mig(text) or _machine(text) or _azure(text) or _counted(text)) if text else None
 
 
 def possible(text: str) -> tuple[Gpu, ...]:
@@ -209,7 +209,8 @@ def of_family(text: str) -> Gpu | None:
 
 def _product(text: str) -> Gpu | None:
     """A product name in any spelling: NVIDIA-A100-SXM4-80GB, nvidia-tesla-t4, a100-80g, RTX 4090."""
-    key = _NOISE.sub('', text)
+    plain = text.removeprefix('nvidia-').removeprefix('tesla-')
+    key = plain if plain in PRODUCTS else _NOISE.sub('', text)
     return PRODUCTS.get(SYNONYMS.get(key, key))
 
 

@@ -74,6 +74,8 @@ _WORDS = (
     'lmdeploy', 'torchserve', 'kserve', 'ray', 'bentoml', 'djl',
 )  # fmt: skip
 """One of these is in every name that REPOSITORIES knows."""
+FREQUENT = {'vllm/vllm-openai': 'vllm', 'lmsysorg/sglang': 'sglang', 'ollama/ollama': 'ollama'}
+"""What most files name: told without compiling the patterns, which say the same."""
 _PATTERNS = tuple((regex(pattern), engine, product) for pattern, engine, product in REPOSITORIES)
 
 FLOATING = regex(
@@ -131,6 +133,8 @@ def name_and_tag(reference: str) -> tuple[str, str]:
 
 def _engine(repository: str) -> tuple[str | None, str]:
     path = repository.lower()
+    if path in FREQUENT:
+        return FREQUENT[path], ''
     if not any(word in path for word in _WORDS):
         return None, ''
     for pattern, engine, product in _PATTERNS:
@@ -149,7 +153,8 @@ def _version(engine: str | None, product: str, repository: str, tag: str) -> tup
     """(the engine's version, why there is none or what is uncertain about it)."""
     if not tag:
         return None, ''
-    inside = _INSIDE.search(tag.lower())
+    name = tag.lower()
+    inside = _INSIDE.search(name) if 'vllm' in name or 'sglang' in name else None
     text = inside[1] if inside else tag
     known = text.partition(HOLE)[0]
     if HOLE in text and known[-1:] not in ('-', '+', '_'):

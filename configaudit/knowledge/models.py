@@ -182,7 +182,7 @@ _ACTIVE = regex(r'(?<![a-z0-9])a\d+(\.\d+)?b(?![a-z0-9])')
 def _name(model_id: str) -> str:
     """The last part of an id or path, lower case, with `-` between words; Meta's own prefix is dropped."""
     path = model_id.strip().rstrip('/').lower()
-    cached = _CACHED.search(path)
+    cached = _CACHED.search(path) if '/snapshots/' in path else None
     name = (cached[1] if cached else path.rpartition('/')[2]).replace('_', '-')
     return re.sub(r'^(meta-)?llama(?=[234])', 'llama-', name.removeprefix('meta-'))
 
@@ -240,8 +240,10 @@ _NARROW = (
 def is_published(model_id: str, model: Model) -> bool:
     """Whether an id is the repository that the row was read from, or its publisher's quantised copy: nobody's fine-tune."""
     owner, _, _ = model_id.strip().lower().partition('/')
-    name = re.sub(r'(-(fp8|awq|gptq|int[48]|dynamic|block))+$', '', _name(model_id))
-    return model_id.count('/') == 1 and owner == model.source.partition('/')[0].lower() and name == _name(model.source)
+    if model_id.count('/') != 1 or owner != model.source.partition('/')[0].lower():
+        return False
+    name, published = _name(model_id), _name(model.source)
+    return name == published or re.sub(r'(-(fp8|awq|gptq|int[48]|dynamic|block))+$', '', name) == published
 
 
 def least_weight_bytes(model: Model, model_id: str, quantization: str = '') -> float:

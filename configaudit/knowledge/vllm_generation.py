@@ -10,7 +10,6 @@ from typing import NamedTuple
 from configaudit.knowledge.defaults import Default, certain
 from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.versions import Version, release
-from configaudit.knowledge.vllm_fallbacks import v0_reason
 
 ARGS = 'vllm/engine/arg_utils.py'
 BACKENDS = 'vllm 0.11.2, 0.16.0, 0.33.0 platforms/cuda.py, v1/attention/backends'
@@ -40,6 +39,8 @@ def engine_generation(
         return certain('V1' if opted else 'V0', ARGS, 'V1 only with VLLM_USE_V1=1 before 0.8.0')
     if forced == '0':
         return certain('V0', ARGS, 'VLLM_USE_V1=0')
+    from configaudit.knowledge.vllm_fallbacks import v0_reason  # for a dozen releases only
+
     reason = v0_reason(version, settings, gpu, given) if forced != '1' else ''
     if reason:
         return certain('V0', ARGS, reason)

@@ -5,7 +5,7 @@ Whatever comes from a file is redacted here; how it is escaped is each format's 
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from configaudit.findings import Finding, NotAssessed
 from configaudit.model import CONFIDENCES, SEVERITIES, Component, Fix
@@ -14,6 +14,9 @@ from configaudit.redact import redact, safe_value
 from configaudit.report.fix_words import describe
 from configaudit.result import Result
 from configaudit.units import HOLE
+
+if TYPE_CHECKING:
+    from configaudit.knowledge.node_fixes import Step
 
 SCHEMA = 1
 Values = dict[str, Any]
@@ -148,12 +151,11 @@ def _finding(finding: Finding, where: Locate) -> Values:
 def _fix(finding: Finding) -> Values | None:
     """The fix with its edits; one that is refused keeps its reason as the description, and its commands."""
     from configaudit.fix import Refusal, edits_of
-    from configaudit.fix_plan import steps_of
 
     fix = finding.fix
     if fix is None:
         return None
-    steps = steps_of(finding)
+    steps = _steps(finding) if any(change.slot is not None and change.slot.format == 'live' for change in fix.changes) else ()
     if steps:
         commands = [command for step in steps for command in (step.now, f'# for good: {step.file or step.note}') if command]
         return {'safe': fix.safe, 'description': _describe(fix, finding), 'edits': [], 'commands': [_text(command) for command in commands]}
@@ -169,6 +171,13 @@ def _fix(finding: Finding) -> Values | None:
         'edits': [edit._asdict() for edit in edits],
         'commands': [_text(command) for command in fix.commands],
     }
+
+
+def _steps(finding: Finding) -> 'tuple[Step, ...]':
+    """What changes a live host; what knows it is imported for hosts only."""
+    from configaudit.fix_plan import steps_of
+
+    return steps_of(finding)
 
 
 def _describe(fix: Fix, finding: Finding) -> str:

@@ -57,7 +57,7 @@ def _written(change: Change, place: Place) -> str:
     flag = re.search(rf'(?<![\w-])(--?(?:no-)?{spelled})["\']?[=,\s][-\s"\']*\Z', near)
     if flag:
         return flag[1]
-    environment = _ENVIRONMENT.search(near)
+    environment = _ENVIRONMENT.search(near) if 'value' in near[-16:] else None
     if environment:
         return environment[1]
     name = _NAME.search(near.rpartition('\n')[2])

@@ -1,6 +1,8 @@
+import re
+
 import pytest
 
-from configaudit.knowledge.images import HOLE, identify
+from configaudit.knowledge.images import FREQUENT, HOLE, REPOSITORIES, identify
 
 
 @pytest.mark.parametrize(
@@ -168,3 +170,9 @@ def test_a_login_before_the_registry_is_no_part_of_what_an_image_says() -> None:
     image = identify('robot:s3cret@registry.example/vllm/vllm-openai:v0.10.2@sha256:' + 'a' * 64)
     assert (image.repository, image.tag, image.engine) == ('registry.example/vllm/vllm-openai', 'v0.10.2', 'vllm')
     assert 's3cret' not in repr(image)
+
+
+def test_the_images_that_most_files_name_are_told_as_the_patterns_tell_them() -> None:
+    for path, engine in FREQUENT.items():
+        first = next((found, product) for pattern, found, product in REPOSITORIES if re.search(pattern, path))
+        assert first == (engine, '')

@@ -20,7 +20,7 @@ _MEMORY = 'nvidia.com/gpu.memory'  # MiB, by GPU feature discovery
 _FAMILIES = ('/instance-family', '/machine-family')  # of Karpenter and of Google; the group may be a template's
 _OWN_NAME = regex(r'nodepool|agentpool|node[-_]?group|compute-class')
 """Labels whose value a cluster's owner made up: it names no product."""
-_SLICED = regex(r'nvidia\.com/gpu(mem|cores|mem-percentage)$')
+_SLICES = frozenset(('nvidia.com/gpumem', 'nvidia.com/gpucores', 'nvidia.com/gpumem-percentage'))
 
 
 def engine_gpu(invocation: Invocation, place: Place, context: Context) -> Setting:
@@ -96,4 +96,4 @@ def _is_sliced(carrier: Component) -> bool:
     resources = carrier.settings.get('resources')
     held = resources.known_value if resources is not None else None
     sides = held.values() if isinstance(held, dict) else ()
-    return any(_SLICED.match(str(key)) for side in sides if isinstance(side, dict) for key in side)
+    return any(str(key) in _SLICES for side in sides if isinstance(side, dict) for key in side)

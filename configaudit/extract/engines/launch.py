@@ -77,7 +77,7 @@ def anchor(invocation: Invocation) -> Place:
 
 def is_joined(word: Word) -> bool:
     """Whether one word of an argument list spells a flag and its value, with a space between."""
-    return _JOINED.match(word.value) is not None
+    return len(word.value.split(None, 1)) > 1 and _JOINED.match(word.value) is not None
 
 
 def joined_reason(arguments: tuple[Word, ...]) -> str:

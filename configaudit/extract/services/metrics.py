@@ -49,7 +49,7 @@ def read_autoscaler(owner: 'Owner', root: Map) -> Reading:
 def _named(queries: Queries, word: Word | None) -> None:
     """A metric's name in an autoscaler. With underscores for colons it is one that an adapter gives."""
     if word is not None:
-        managed = _MANAGED.match(word.value)
+        managed = _MANAGED.match(word.value) if '|' in word.value else None
         name = managed[1] if managed else word.value
         if not name.startswith(('vllm_', 'sglang_')):
             queries.name(word, name, 'autoscaler')

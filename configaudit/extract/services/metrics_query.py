@@ -5,7 +5,6 @@ from collections.abc import Callable
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.metric_kinds import METRIC_QUERY, MetricUse, Unread
 from configaudit.model import Component, Setting
-from configaudit.parse.promql import MAX_LENGTH, Query, read
 from configaudit.parse.tree import Node, Scalar
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
@@ -31,13 +30,15 @@ class Queries:
         word = word_of(self._document, node)
         if word is None or not _ASKS.search(word.value):
             return
+        from configaudit.parse.promql import MAX_LENGTH, read  # most autoscalers name a metric and hold no query
+
         self._count += 1
         if self._count > MAX_QUERIES or len(word.value) > MAX_LENGTH:
             reason = 'too long' if self._count <= MAX_QUERIES else f'more than {MAX_QUERIES} in one document'
             self.unread.append(Unread(word.place, reason, role, False))
             return
         offset, text = unwrap(word.value) if unwrap is not None else (0, word.value)
-        found: Query = read(text)
+        found = read(text)
         if found.problem and found.problem != 'empty':
             self.unread.append(Unread(word.place, found.problem, role, found.broken and word.known))
         for name in found.names:
