@@ -18,7 +18,7 @@ def reader_of(document: Document, root: Map) -> str:
         return 'carriers.cloudinit'
     if ('ignition' in root and isinstance(root['ignition'], Map)) or ('variant' in root and 'version' in root) or _is_machine_part(root):
         return 'carriers.ignition'
-    if _is_talos(root):
+    if _is_node_system(root):
         return 'carriers.node_systems'
     if 'static_resources' in root or 'dynamic_resources' in root or _lists(root, 'clusters', 'listeners'):
         return 'services.envoy'
@@ -46,7 +46,9 @@ def _is_machine_part(root: Map) -> bool:
     return ('contents' in root or 'dropins' in root) and (text(root, 'name') or '').endswith('.service')
 
 
-def _is_talos(root: Map) -> bool:
+def _is_node_system(root: Map) -> bool:
+    if mapping(root, 'linuxConfig', 'sysctl') is not None or mapping(root, 'kubeletConfig') is not None:
+        return True  # the system configuration of a GKE node pool
     machine = mapping(root, 'machine')
     return machine is not None and any(isinstance(machine.get(key), (Map, Seq)) for key in ('sysctls', 'sysfs', 'kubelet', 'install', 'files'))
 

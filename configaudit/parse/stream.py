@@ -23,7 +23,8 @@ READ_KINDS = frozenset(
     DynamoGraphDeployment DynamoComponentDeployment BackendRuntime Playground NIMService NIMPipeline Model Workspace InferenceSet VLLMRuntime ModelBooster
     Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota ServiceMonitor PodMonitor
     HelmRelease HelmChart HelmChartConfig Application PrometheusRule VMRule Rules ClusterRules GlobalRules PersesDashboard EndpointPickerConfig GrafanaDashboard PodAutoscaler AutoscalingPolicy KubeletConfiguration
-    NodePool Provisioner ComputeClass MachineConfig KubeletConfig PerformanceProfile Tuned NodeConfig EC2NodeClass AKSNodeClass'''.split()
+    NodePool Provisioner ComputeClass MachineConfig KubeletConfig PerformanceProfile Tuned NodeConfig EC2NodeClass AKSNodeClass InitConfiguration
+    JoinConfiguration'''.split()
 )
 """Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
 

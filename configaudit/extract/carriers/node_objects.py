@@ -8,11 +8,12 @@ from configaudit.extract.carriers.ignition import read_machine
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Nested, Reading, nothing
 from configaudit.extract.services.boot import boot_parameters
+from configaudit.extract.services.kubelet_flags import flag_setting
 from configaudit.extract.settings import read_settings
 from configaudit.extract.words import word_of
 from configaudit.knowledge.node_kinds import KUBELET
 from configaudit.model import Component, Setting, Slot
-from configaudit.parse.tree import Map, get, key_place, mapping, maps, text
+from configaudit.parse.tree import Map, get, key_place, mapping, maps, place_of, text
 from configaudit.places import Place
 
 _MERGED = 'merged over the configuration that the platform gives its nodes'
@@ -28,6 +29,24 @@ def kubelet_part(owner: Owner, root: Map, *path: str) -> list[Component]:
     parent = mapping(root, *path[:-1]) or root
     place, slot = key_place(owner.document, parent, path[-1]), Slot('yaml_edit', Place(owner.document, part.start, part.start))
     return [Component(KUBELET, owner.name, owner.identity, place, settings, slot=slot, partial=_MERGED, scope=owner.namespace)]
+
+
+def kubeadm(owner: Owner, root: Map) -> Reading:
+    """An InitConfiguration or JoinConfiguration of kubeadm: the flags of the kubelet."""
+    arguments = get(root, 'nodeRegistration', 'kubeletExtraArgs')
+    pairs = [(text(item, 'name'), item.get('value')) for item in maps(arguments)]
+    pairs += list((arguments if isinstance(arguments, Map) else {}).items())
+    settings: dict[str, Setting] = {}
+    for flag, node in pairs:
+        word = word_of(owner.document, node)
+        if flag and word is not None and word.known:
+            setting = flag_setting(flag, word.value, word.place, Slot('yaml_edit', place_of(owner.document, node)))
+            if setting is not None:
+                settings[setting.name] = setting
+    if not settings:
+        return nothing()
+    place = key_place(owner.document, mapping(root, 'nodeRegistration') or root, 'kubeletExtraArgs')
+    return Reading([Component(KUBELET, owner.name, owner.identity, place, settings, partial=_MERGED)], [], [], [])
 
 
 def machine_config(owner: Owner, root: Map) -> Reading:

@@ -1,6 +1,6 @@
-"""Operating systems that are one configuration: Talos (YAML) and Bottlerocket (TOML).
+"""Nodes that are one configuration: Talos and GKE node pools (YAML), Bottlerocket (TOML).
 
-Sources: Talos v1alpha1 configuration reference; Bottlerocket settings reference (settings.kernel, .boot, .kubernetes, .oci-defaults).
+Sources: Talos v1alpha1 configuration reference; GKE documentation, node system configuration (linuxConfig, kubeletConfig); Bottlerocket settings reference (settings.kernel, .boot, .kubernetes, .oci-defaults).
 """
 
 import math
@@ -34,16 +34,18 @@ _NUMBERS = ('pod_pids_limit', 'image_gc_high')
 
 
 def read_tree(document: Document, root: Map, partial: str) -> Reading:
-    """A machine configuration of Talos, or a patch of one."""
+    """A machine configuration of Talos or a patch of one, or the system configuration of a GKE node pool."""
     reading = nothing()
     machine = mapping(root, 'machine') or root
     owner = document.called.rpartition('/')[2]
-    reading.components.extend(_linked([_talos_sysctl(document, machine, name, owner) for name in mapping(machine, 'sysctls') or ()]))
+    for values in filter(None, (mapping(machine, 'sysctls'), mapping(root, 'linuxConfig', 'sysctl'))):
+        reading.components.extend(_linked([_mapped(document, values, name, owner) for name in values]))
     for name, node in (mapping(machine, 'sysfs') or {}).items():
         match, word = _SCHEDULER.fullmatch(name), word_of(document, node)
         if match and word is not None and word.known:
             reading.components.append(scheduler_component(word.value, match['device'], word.place, owner, Slot('yaml_edit', place_of(document, node))))
-    reading.components.extend(kubelet_part(Owner(document, 'machine', '', owner), machine, 'kubelet', 'extraConfig'))
+    for keys in (('kubelet', 'extraConfig'), ('kubeletConfig',)):
+        reading.components.extend(kubelet_part(Owner(document, 'machine', '', owner), machine, *keys))
     reading.components.extend(boot_parameters(document, get(machine, 'install', 'extraKernelArgs'), owner, node_of_cluster=True))
     for file in maps(machine, 'files'):
         path, word = text(file, 'path'), word_of(document, get(file, 'content'))
@@ -52,9 +54,8 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     return reading
 
 
-def _talos_sysctl(document: Document, machine: Map, name: str, owner: str) -> Component:
-    values = mapping(machine, 'sysctls')
-    assert values is not None
+def _mapped(document: Document, values: Map, name: str, owner: str) -> Component:
+    """A kernel parameter that is a key of a mapping."""
     word, place = word_of(document, values[name]), place_of(document, values[name])
     value, reason = (word.value, word.reason) if word is not None else ('', 'a list or mapping is no value')
     return sysctl_component(

@@ -40,6 +40,8 @@ def _data(owner: Owner, root: Map) -> Reading:
             if owner.kind == 'Secret' and field == 'data':
                 word = _decoded(word)
             values[key] = word
+            if key in ('config', 'tuning') and _holds_node_object(word.value):
+                reading.nested.append(Nested(f'{key}.yaml', word))
             if '.' in key and ('\n' in word.value or is_dashboard(word.value.encode())):
                 reading.nested.append(Nested(key, word))
     partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
@@ -49,6 +51,11 @@ def _data(owner: Owner, root: Map) -> Reading:
         secret.settings['values'] = Setting('values', values, secret.place)
         reading.components.append(secret)
     return reading
+
+
+def _holds_node_object(text: str) -> bool:
+    """Whether a ConfigMap of HyperShift's node pools holds an object: a MachineConfig, KubeletConfig or Tuned."""
+    return 'machineconfiguration.openshift.io/' in text or 'tuned.openshift.io/' in text
 
 
 def _node_pool(owner: Owner, root: Map) -> Reading:
@@ -254,6 +261,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'KubeletConfiguration': _kubelet,
     'MachineConfig': _node_object('machine_config'),
     'KubeletConfig': _node_object('kubelet_config'),
+    **dict.fromkeys(('InitConfiguration', 'JoinConfiguration'), _node_object('kubeadm')),
     'PerformanceProfile': _node_object('performance_profile'),
     'Tuned': _node_object('tuned'),
     'NodeConfig': _node_object('node_config'),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from configaudit.extract.node.disks import disks
 from configaudit.extract.node.gpus import gpus
+from configaudit.extract.node.kubelet import settle_kubelet
 from configaudit.extract.node.machine import machine
 from configaudit.extract.node.processes import processes
 from configaudit.extract.node.sysctls import sysctls
@@ -26,6 +27,8 @@ def live_components(snapshot: Snapshot, static: Iterable[Component] = ()) -> lis
             host.peer_map[name] = Peers.of([component for component in found if name in (kind, component.kind.name)], True)
         for component in found:
             component.peer_map['host'] = Peers.of([host], True)
+    static = list(static)
+    settle_kubelet(snapshot, [item for item in static if item.kind.name == 'kubelet'], groups['host-process'])
     for kind in _SET_UP_BY:
         host.peer_map[kind] = Peers.of([item for item in static if item.kind.name == kind], False, f'no {kind} configuration was read')
         for component in host.peer_map[kind]:

@@ -215,3 +215,41 @@ def test_encoded_files_of_cloud_init(run: Run, encoding: str, pack: Callable[[by
     text = f'## template: jinja\n#cloud-config\nwrite_files:\n- path: /etc/sysctl.d/1.conf\n  encoding: {encoding}\n  content: {content}\n'
     assert lines(run({'user-data': '', 'u.yaml': text})) == [6]
     assert lines(run({'u.txt': text})) == [6, 6]
+
+
+@pytest.mark.parametrize(
+    ('version', 'arguments'),
+    [
+        ('v1beta3', '    pod-max-pids: "-1"\n    allowed-unsafe-sysctls: net.*\n    v: "2"\n'),
+        ('v1beta4', '    - {name: pod-max-pids, value: "-1"}\n    - {name: allowed-unsafe-sysctls, value: net.*}\n'),
+    ],
+)
+def test_flags_that_kubeadm_gives_the_kubelet(run: Run, version: str, arguments: str) -> None:
+    text = f'apiVersion: kubeadm.k8s.io/{version}\nkind: JoinConfiguration\nnodeRegistration:\n  kubeletExtraArgs:\n{arguments}'
+    result = run({'k.yaml': text})
+    assert {item.rule.id: locate(item.place).line for item in result.findings} == {'kubelet-pod-pids-unlimited': 5, 'kubelet-unsafe-sysctls-wide': 6}
+
+
+def test_the_system_configuration_of_a_gke_node_pool(run: Run) -> None:
+    text = "linuxConfig:\n  sysctl:\n    net.core.somaxconn: '128'\n  cgroupMode: CGROUP_MODE_V2\nkubeletConfig:\n  podPidsLimit: -1\n"
+    found = {item.rule.id: locate(item.place).line for item in run({'system.yaml': text}).findings}
+    assert found == {'sysctl-somaxconn-low': 3, 'sysctl-not-reaching-pods': 3, 'kubelet-pod-pids-unlimited': 6}
+
+
+def test_objects_in_a_config_map_of_hypershift(run: Run) -> None:
+    text = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: tuned-1, namespace: clusters}
+data:
+  tuning: |
+    apiVersion: tuned.openshift.io/v1
+    kind: Tuned
+    metadata: {name: tuned-1}
+    spec:
+      profile:
+        - name: mine
+          data: |
+            [sysctl]
+            fs.file-max=65536
+"""
+    assert lines(run({'c.yaml': text})) == [14]
