@@ -175,22 +175,34 @@ def impact(asked: Releases, config: Config, audit: Audit) -> Impact:
         audit(config._replace(context=context._replace(assumed_versions={**context.assumed_versions, asked.engine: str(version)})))
         for version in (asked.before, asked.after)
     )
-    old, new = {item.fingerprint for item in before.findings}, {item.fingerprint for item in after.findings}
-    engines = {item.identity: item for item in before.components if item.kind.name == asked.engine}
+    old, new = set(map(_same, before.findings)), set(map(_same, after.findings))
+    engines = {_spot(item): item for item in before.components if item.kind.name == asked.engine}
     later = [item for item in after.components if item.kind.name == asked.engine]
     moved = [*_settled(asked, engines, later), *_recorded(asked, later)]
     return Impact(
         asked, tuple(later),
-        tuple(item for item in after.findings if item.fingerprint not in old), tuple(item for item in before.findings if item.fingerprint not in new),
+        tuple(item for item in after.findings if _same(item) not in old), tuple(item for item in before.findings if _same(item) not in new),
         tuple(_grouped(moved)), after,
     )  # fmt: skip
 
 
-def _settled(asked: Releases, engines: Mapping[str, Component], later: Iterable[Component]) -> Iterator[Moved]:
+def _same(finding: Finding) -> tuple[str, str]:
+    """What a finding has in both audits: overlays of one application hold objects of one name in several files."""
+    return finding.fingerprint, finding.place.document.path
+
+
+def _spot(engine: Component) -> tuple[str, str, int]:
+    """What tells an engine from its namesakes in other files and documents."""
+    place = engine.place
+    return engine.identity, place.document.path, place.document.base + place.start
+
+
+def _settled(asked: Releases, engines: Mapping[tuple[str, str, int], Component], later: Iterable[Component]) -> Iterator[Moved]:
     """Defaults that the engines' own GPU, environment and flags decide."""
     for engine in later:
+        earlier = engines.get(_spot(engine))
         for name, setting in sorted(engine.settings.items()):
-            old = engines[engine.identity].settings.get(name) if engine.identity in engines else None
+            old = earlier.settings.get(name) if earlier is not None else None
             if old is None or old.is_set or setting.is_set or not (old.source or setting.source):
                 continue
             before, after = _value(old), _value(setting)
@@ -214,6 +226,8 @@ def _recorded(asked: Releases, later: Iterable[Component]) -> Iterator[Moved]:
     for engine in later:
         own = {spec.path[0] for spec in engine.kind.settings.values() if spec.path}
         given = {option.name for option in engine['options'].known_value or ()}  # type: ignore[attr-defined]
+        if engine['model'].is_set or not engine['model'].is_known:
+            given.add('--model')  # vLLM takes it by position too
         for name in sorted(old.keys() & new.keys() - own - given):
             if _moves(old[name], new[name]):
                 yield Moved(name, default_of(old[name]), default_of(new[name]), '', '', ((engine.identity, engine.place),))

@@ -100,6 +100,37 @@ def test_markdown_and_text_show_the_same_findings(folder: Path, capsys: pytest.C
 def test_files_without_the_engine_are_nothing_to_judge(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / 'other.yaml').write_text('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n')
     assert cli.run(['upgrade', 'vllm', '0.8.5', '0.16.0', 'other.yaml']) == 4
+    assert 'No vLLM engine in 1 file' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('words', [['chat.yaml'], []])
+def test_a_release_does_not_differ_from_itself(folder: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    (folder / 'chat.yaml').write_text(DEPLOYMENT % '--swap-space=8')
+    assert cli.run(['upgrade', 'vllm', '0.16.0', '0.16.0', *words]) == 0
+    assert 'Nothing ' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('model', 'moves'), [('--model=/models/chat', False), ('serve, /models/chat', False), ('--port=8000', True)])
+def test_the_default_model_moves_only_for_an_engine_that_names_none(folder: Path, capsys: pytest.CaptureFixture[str], model: str, moves: bool) -> None:
+    (folder / 'chat.yaml').write_text((DEPLOYMENT % '--max-num-seqs=64').replace('--model=/models/chat', model))
+    cli.run(['upgrade', 'vllm', '0.8.5', '0.16.0', 'chat.yaml', '-f', 'json'])
+    held = json.loads(capsys.readouterr().out)
+    assert ('--model' in {row['name'] for row in held['defaults']}) is moves
+
+
+def test_namesakes_in_two_files_are_told_apart(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, gpu in (('dev', 'A100-80G'), ('prod', 'H100')):
+        (folder / f'{name}.yaml').write_text((DEPLOYMENT % '--port=8000').replace('{name: chat}', f'{{name: chat, annotations: {{configaudit.io/gpu: {gpu}}}}}', 1))
+    cli.run(['upgrade', 'vllm', '0.10.2', '0.16.0', 'dev.yaml', 'prod.yaml', '-f', 'json'])
+    held = json.loads(capsys.readouterr().out)
+    assert len(held['engines']) == 2
+    assert '--max-num-seqs' not in {row['name'] for row in held['defaults']}  # 256 on the one and 1024 on the other, before and after
+
+
+def test_markdown_needs_no_arrow_between_its_columns(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / 'chat.yaml').write_text(DEPLOYMENT % '--max-num-seqs=64')
+    cli.run(['upgrade', 'vllm', '0.8.5', '0.16.0', 'chat.yaml', '-f', 'markdown'])
+    assert '| none | 0 |' in capsys.readouterr().out
 
 
 def test_only_engines_with_a_history_can_be_upgraded(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,8 @@ def command(name: str, before: str, after: str, paths: tuple[str, ...], form: st
     variables, metrics. With PATH what changes for these files: every engine in them is judged as FROM and as TO, and the
     findings and defaults that differ are shown. --gpu makes defaults certain where no file names the GPU.
 
-    Exit status: 0 nothing breaks, 1 an error or a warning appears, 3 something could not be audited, 4 no such engine in PATH.
+    Exit status: 0 nothing breaks, 1 an error or a warning appears, 3 something could not be audited, 4 PATH holds no such engine, and nothing
+    else that changes.
 
     \b
     configaudit upgrade vllm 0.8.5 0.16.0
@@ -49,6 +50,6 @@ def command(name: str, before: str, after: str, paths: tuple[str, ...], form: st
     emit(render(form, found))
     if any(error.fatal for error in found.result.errors):
         return LOST
-    if not found.engines:
+    if not found.engines and not found.appear:
         return NOTHING
     return FINDINGS if any(item.severity != 'advice' for item in found.appear) else CLEAN

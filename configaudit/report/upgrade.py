@@ -31,9 +31,10 @@ def render(form: str, shown: Difference | Impact) -> str:
 def _text(asked: Releases, sections: list[Section]) -> Iterator[str]:
     yield asked.title
     yield from asked.notes
-    for heading, _, rows in sections:
+    for heading, names, rows in sections:
         yield from ('', heading)
-        yield from (f'  {line}' for line in columns(tuple(map(visible, row)) for row in rows))
+        arrows = ['-> ' if name == str(asked.after) else '' for name in names]
+        yield from (f'  {line}' for line in columns(tuple(arrow + visible(cell) for arrow, cell in zip(arrows, row, strict=True)) for row in rows))
 
 
 def _markdown(asked: Releases, sections: list[Section]) -> Iterator[str]:
@@ -55,9 +56,12 @@ def _difference(shown: Difference) -> Iterator[Section]:
         yield 'Flags that are written otherwise', ('Flag', 'Before', 'After', 'Now'), [(item.name, cut(item.before), cut(item.after), item.why) for item in shown.syntax]
     if shown.defaults:
         heads = ('Flag', str(asked.before), str(asked.after), 'Depends on')
-        yield 'Defaults that move', heads, [(item.name, cut(item.before), '-> ' + cut(item.after), item.why) for item in shown.defaults]
+        yield 'Defaults that move', heads, [(item.name, cut(item.before), cut(item.after), item.why) for item in shown.defaults]
     yield from _named(named[1:])
-    yield from _named((('New flags', shown.new), ('New environment variables', shown.variables_new), ('New metrics', shown.metrics_new)))
+    new = (('New flags', shown.new), ('New environment variables', shown.variables_new), ('New metrics', shown.metrics_new))
+    yield from _named(new)
+    if not any((*(items for _, items in (*named, *new)), shown.syntax, shown.defaults)):
+        yield 'Nothing differs between them', (), []
 
 
 def _named(groups: Iterable[tuple[str, tuple[Named, ...]]]) -> Iterator[Section]:
@@ -71,7 +75,8 @@ def _impact(shown: Impact) -> Iterator[Section]:
     breaks = [item for item in shown.appear if item.severity == 'error']
     others = [item for item in shown.appear if item.severity != 'error']
     engines: list[tuple[str, ...]] = [(where(engine), engine.identity, _runs(engine, shown)) for engine in shown.engines]
-    yield f'{plural(len(engines), "engine")} in {plural(shown.result.files, "file")}', ('Place', 'Engine', 'Image'), engines
+    found = plural(len(engines), 'engine') if engines else f'No {PRODUCTS[shown.releases.engine]} engine'
+    yield f'{found} in {plural(shown.result.files, "file")}', ('Place', 'Engine', 'Image'), engines
     for heading, items in (('Breaks', breaks), ('To review', others), ('Solved by the upgrade', shown.disappear)):
         if items:
             yield f'{heading} ({len(items)})', ('Place', 'Severity', 'Rule', 'Finding'), [_finding_row(item, where) for item in items]
@@ -108,7 +113,7 @@ def _finding_row(item: Finding, where: Callable[[Component | Finding], str]) -> 
 def _moved_row(item: Moved, where: Callable[[Component | Finding], str]) -> tuple[str, ...]:
     spots = [f'{at["path"]}:{at["line"]}' for at in map(locator(), (place for _, place in item.places))]
     more = f' and {len(spots) - 3} more' if len(spots) > 3 else ''
-    return item.name, cut(item.before), '-> ' + cut(item.after), item.why, ', '.join(spots[:3]) + more
+    return item.name, cut(item.before), cut(item.after), item.why, ', '.join(spots[:3]) + more
 
 
 def _releases_data(asked: Releases) -> Values:

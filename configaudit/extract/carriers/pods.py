@@ -151,8 +151,8 @@ def _words(document: Document, item: Map, key: str) -> tuple[Word, ...] | None:
 
 def _not_strings(node: Any) -> Iterator[Any]:
     for child in node if isinstance(node, Seq) else ():
-        if isinstance(child, Scalar) and not isinstance(plain(child), str) and child.value:
-            yield child
+        if isinstance(child, Scalar) and not isinstance(plain(child), (str, type(None))):
+            yield child  # the API server takes null as an empty text
 
 
 def _gpus(document: Document, item: Map, settings: dict[str, Setting]) -> None:
