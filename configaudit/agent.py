@@ -16,7 +16,7 @@ from configaudit.publish.cluster import Publisher, Sender
 from configaudit.publish.exposition import Exposition
 from configaudit.publish.textfile import write_atomically
 from configaudit.report.cluster_report import KINDS, cluster_report
-from configaudit.report.node_document import node_document
+from configaudit.report.node_document import compared, node_document
 from configaudit.report.prometheus import Run, render
 from configaudit.result import Result
 
@@ -96,7 +96,7 @@ class Agent:
         node = snapshot.facts.get('name', '')
         if not self._targets.quiet:
             self._print(json.dumps(node_document(result, snapshot), separators=(',', ':')) + '\n')
-        self._publish(held, node, ended)
+        self._publish(held, node, ended, result)
         self._expose(held, Run(node, ended, took, len(snapshot.unread), {name: item.failures for name, item in self._publishers.items()}))
 
     def _print(self, text: str) -> None:
@@ -105,12 +105,12 @@ class Agent:
         except OSError as error:
             self._say(f'standard output: {error.strerror or error}')
 
-    def _publish(self, held: list[Outcome], node: str, ended: float) -> None:
+    def _publish(self, held: list[Outcome], node: str, ended: float, result: Result) -> None:
         if self._publishers and not node:
             self._say('--publish: the host has no name, set NODE_NAME')
             return
         for name, publisher in self._publishers.items():
-            publisher.offer(cluster_report(held, node, ended, name))
+            publisher.offer(cluster_report(held, node, ended, name, compared(result)))
 
     def _expose(self, held: list[Outcome], run: Run) -> None:
         if self.exposition is None and not self._targets.textfile:

@@ -4,6 +4,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from statistics import median_high
 from typing import Any, NamedTuple
 
 from configaudit.errors import UsageError
@@ -13,6 +15,10 @@ MAJORITY = 0.8
 """Share of a group that makes a value the usual one: below it there is no outlier, only variety."""
 SMALLEST = 3
 """Nodes in a group below which nobody is an outlier."""
+LATE_S = 3600
+"""An agent that is this far behind most others has stopped, or its node is gone (the alert NodeAuditStale waits as long)."""
+VALUES = 'configaudit.io/values'
+"""The annotation of a report object that holds the values by which nodes are compared."""
 
 
 class NodeReport(NamedTuple):
@@ -58,6 +64,8 @@ class Fleet(NamedTuple):
     outliers: tuple[Outlier, ...]
     groups: tuple[tuple[str, int, int], ...]
     """(group, nodes, nodes with a warning or an error)."""
+    late: tuple[tuple[str, str], ...] = ()
+    """(node, when it reported) of those more than LATE_S behind the median."""
 
 
 def read_reports(files: Iterable[str], group: str = '') -> list[NodeReport]:
@@ -117,10 +125,18 @@ def _from_object(held: dict[str, Any], pattern: 're.Pattern[str] | None') -> Nod
     results = held.get('results') or []
     failed = tuple((str(item['policy']), _SEVERITY.get(item.get('severity'), 'advice'), str(item.get('message', ''))) for item in results if item.get('result') in ('fail', 'warn'))
     outcomes = {str(item['policy']): _WORDS.get(item.get('result'), 'not-assessed') for item in results}
-    seen = {str(item['policy']): item.get('properties', {}).get('observed', '') for item in results}
-    values = {rule: str(value) for rule, value in seen.items() if value}
-    taken = max((int(item.get('timestamp', {}).get('seconds', 0)) for item in results), default=0)
-    return NodeReport(name, _group(name, {}, pattern), str(taken), failed, outcomes, values)
+    seconds = max((int(item.get('timestamp', {}).get('seconds', 0)) for item in results), default=0)
+    taken = datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ') if 0 < seconds < 253_402_300_800 else ''
+    values = _annotated(held)
+    return NodeReport(name, _group(name, values, pattern), taken, failed, outcomes, values)
+
+
+def _annotated(held: dict[str, Any]) -> dict[str, str]:
+    try:
+        values = json.loads((held['metadata'].get('annotations') or {}).get(VALUES, '{}'))
+    except ValueError:
+        return {}
+    return {str(name): str(value) for name, value in values.items()} if isinstance(values, dict) else {}
 
 
 def _group(name: str, values: Mapping[str, str], pattern: 're.Pattern[str] | None') -> str:
@@ -143,7 +159,21 @@ def aggregate(reports: Sequence[NodeReport]) -> Fleet:
         groups.setdefault(report.group, []).append(report)
     rows = tuple((name, len(held), sum(any(severity != 'advice' for _, severity, _ in report.findings) for report in held)) for name, held in sorted(groups.items()))
     outliers = sorted((item for name, held in groups.items() for item in _outliers(name, held)), key=lambda item: (len(item.nodes), item.group, item.name))
-    return Fleet(tuple(reports), tuple(_rules(reports)), tuple(outliers), rows)
+    return Fleet(tuple(reports), tuple(_rules(reports)), tuple(outliers), rows, tuple(_late(reports)))
+
+
+def _late(reports: Sequence[NodeReport]) -> list[tuple[str, str]]:
+    times = [(report, at) for report in reports if (at := _seconds(report.taken)) is not None]
+    middle = median_high(at for _, at in times) if times else 0  # one clock that is ahead makes nobody late
+    return [(report.name, report.taken) for report, at in times if middle - at > LATE_S]
+
+
+def _seconds(taken: str) -> float | None:
+    """Seconds since 1970 of a time as reports write it; None for what is none (a host that was captured has no time)."""
+    try:
+        return datetime.strptime(taken, '%Y-%m-%dT%H:%M:%SZ').replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return None
 
 
 def _rules(reports: Sequence[NodeReport]) -> list[RuleRow]:

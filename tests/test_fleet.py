@@ -64,9 +64,26 @@ def test_what_was_not_assessed_is_counted() -> None:
 
 def test_objects_of_the_cluster_are_reports_too() -> None:
     result = {'policy': 'sysctl-somaxconn-low', 'result': 'fail', 'severity': 'medium', 'message': 'm', 'timestamp': {'seconds': 5, 'nanos': 0}, 'properties': {'observed': '128'}}
-    held = {'apiVersion': 'openreports.io/v1alpha1', 'metadata': {'name': 'configaudit-n'}, 'scope': {'name': 'n'}, 'results': [result]}
+    metadata = {'name': 'configaudit-n', 'annotations': {'configaudit.io/values': '{"host.cpus":"8","net.core.somaxconn":"128"}'}}
+    held = {'apiVersion': 'openreports.io/v1alpha1', 'metadata': metadata, 'scope': {'name': 'n'}, 'results': [result]}
     found = node_report(held, None, '')
-    assert (found.name, found.findings, found.values) == ('n', (('sysctl-somaxconn-low', 'warning', 'm'),), {'sysctl-somaxconn-low': '128'})
+    assert (found.name, found.group, found.taken, found.findings) == ('n', '8 CPUs', '1970-01-01T00:00:05Z', (('sysctl-somaxconn-low', 'warning', 'm'),))
+    assert found.values == {'host.cpus': '8', 'net.core.somaxconn': '128'}
+
+
+@pytest.mark.parametrize('annotations', [None, {}, {'configaudit.io/values': '{'}, {'configaudit.io/values': '[1]'}])
+def test_an_object_without_values_is_a_report_too(annotations: dict[str, str] | None) -> None:
+    held = {'apiVersion': 'openreports.io/v1alpha1', 'metadata': {'name': 'configaudit-n', 'annotations': annotations}, 'results': None}
+    found = node_report(held, None, '')
+    assert (found.name, found.group, found.taken, found.values) == ('configaudit-n', 'all', '', {})
+
+
+def test_agents_that_stopped_are_named_and_a_clock_that_is_ahead_makes_nobody_late(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    hours = {'gone': '2026-01-01T08:00:00Z', 'ahead': '2031-01-01T00:00:00Z', 'captured': ''}
+    nodes = [report(f'n-{number}', taken=f'2026-01-02T08:0{number}:00Z') for number in range(8)] + [report(name, taken=taken) for name, taken in hours.items()]
+    assert aggregate([node_report(item, None, '') for item in nodes]).late == (('gone', '2026-01-01T08:00:00Z'),)
+    cli.run(['node-report', write(tmp_path / 'x.jsonl', nodes)])
+    assert 'gone  2026-01-01T08:00:00Z' in capsys.readouterr().out
 
 
 def test_html_escapes_what_nodes_say() -> None:

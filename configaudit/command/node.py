@@ -1,6 +1,7 @@
 """`configaudit node`: audit a host, the live one or a captured one."""
 
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -78,6 +79,8 @@ def _refuse(given: dict[str, Any]) -> None:
         unused.append(f'--format {given["form"]}')
     if unused:
         raise UsageError(f'{" and ".join(unused)}: {"not with --watch" if given["watch"] else "only with --watch"}')
+    if given['publish'] and find_spec('kubernetes') is None:
+        raise UsageError("--publish needs the extra: pip install 'configaudit[cluster]'")
 
 
 def _rendered(result: Result, snapshot: Snapshot, given: dict[str, Any]) -> str:

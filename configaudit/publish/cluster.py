@@ -30,6 +30,7 @@ class Publisher:
         self._send, self._spread, self._stop, self._say = send, spread_s, stop, say
         self._newest: Report | None = None
         self._changed = threading.Event()
+        self._lock = threading.Lock()
 
     def start(self) -> 'Publisher':
         """Send what is offered from now on."""
@@ -38,7 +39,8 @@ class Publisher:
 
     def offer(self, report: Report) -> None:
         """Take a newer report; one that was not sent yet is replaced by it."""
-        self._newest = report
+        with self._lock:
+            self._newest = report
         self._changed.set()
 
     def _run(self) -> None:
@@ -69,8 +71,9 @@ class Publisher:
             self._say(f'{report["kind"]} {report["metadata"]["name"]} was not published, it is kept and tried again: {problem}')
             return False
         self.published += 1
-        if self._newest is report:
-            self._newest = None
+        with self._lock:
+            if self._newest is report:
+                self._newest = None
         return True
 
 

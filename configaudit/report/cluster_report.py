@@ -3,9 +3,11 @@
 Fields: openreports/reports-api v0.2.1, apis/openreports.io/v1alpha1; kubernetes-sigs/wg-policy-prototypes v1alpha2.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from configaudit.fleet import VALUES
 from configaudit.outcomes import Outcome
 from configaudit.patterns import regex
 from configaudit.redact import redact
@@ -18,28 +20,44 @@ KINDS = {'openreports': ('openreports.io/v1alpha1', 'ClusterReport', 'clusterrep
 _RESULTS = {'pass': 'pass', 'not-applicable': 'skip', 'not-assessed': 'error'}
 _SEVERITIES = {'error': 'high', 'warning': 'medium', 'advice': 'low'}
 _NOT_IN_NAMES = regex('[^a-z0-9.-]|(?<![a-z0-9])[.]|[.](?![a-z0-9])')
-MAX_RESULTS = 1000
+_WORST_FIRST = ('fail', 'warn', 'error', 'pass')
+MAX_BYTES = 1_000_000
+"""A request to etcd is at most 1.5 MiB (--max-request-bytes): what would not fit is counted and not listed."""
 MAX_TEXT = 1000
-"""An object in etcd is at most 1.5 MiB: neither more results nor longer texts are sent."""
 
 
-def cluster_report(outcomes: Iterable[Outcome], node: str, at: float, api: str = 'openreports') -> dict[str, Any]:
+def cluster_report(outcomes: Iterable[Outcome], node: str, at: float, api: str = 'openreports', values: Mapping[str, str] = {}) -> dict[str, Any]:
     """The report of one node. Rules that do not apply are counted and not listed."""
     version, kind, _ = KINDS[api]
     held = list(outcomes)
-    results = [result for outcome in held for result in _results(outcome, node, at)][:MAX_RESULTS]
+    results = [result for outcome in held for result in _results(outcome, node, at)]
     words = [result['result'] for result in results]
     return {
         'apiVersion': version, 'kind': kind,
-        'metadata': {'name': object_name(node), 'labels': {'app.kubernetes.io/managed-by': SOURCE}},
+        'metadata': {
+            'name': object_name(node), 'labels': {'app.kubernetes.io/managed-by': SOURCE},
+            'annotations': {VALUES: json.dumps(dict(values), separators=(',', ':'), sort_keys=True)},
+        },
         **({'source': SOURCE} if api == 'openreports' else {}),
         'scope': {'kind': 'Node', 'apiVersion': 'v1', 'name': node},
         'summary': {
             'pass': words.count('pass'), 'fail': words.count('fail'), 'warn': words.count('warn'), 'error': words.count('error'),
             'skip': sum(item.word == 'not-applicable' for item in held),
         },
-        'results': results,
+        'results': _fitting(results),
     }  # fmt: skip
+
+
+def _fitting(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results that an object has room for: failures before what passed, in the order of the rules."""
+    kept: set[int] = set()
+    size = 0
+    for index in sorted(range(len(results)), key=lambda index: _WORST_FIRST.index(results[index]['result'])):
+        size += len(json.dumps(results[index]))
+        if size > MAX_BYTES:
+            break
+        kept.add(index)
+    return [result for index, result in enumerate(results) if index in kept]
 
 
 def object_name(node: str) -> str:

@@ -32,6 +32,7 @@ def _text(fleet: Fleet) -> Iterator[str]:
         ('Groups', [(name, plural(count, 'node'), f'{bad} with an error or a warning') for name, count, bad in fleet.groups]),
         ('Rules', [_rule_cells(row, len(fleet.nodes)) for row in fleet.rules]),
         ('Differences', [_outlier_cells(item) for item in fleet.outliers]),
+        ('Old reports (an agent that stopped, or a node that is gone)', list(fleet.late)),
     )
     for heading, rows in sections:
         if rows:
@@ -61,6 +62,7 @@ def _data(fleet: Fleet) -> dict[str, Any]:
         'groups': [{'group': name, 'nodes': count, 'with_problems': bad} for name, count, bad in fleet.groups],
         'rules': [{'rule': row.rule, 'severity': row.severity or None, 'failed': list(row.failed), 'not_assessed': row.not_assessed, 'message': row.message} for row in fleet.rules],
         'outliers': [{'group': item.group, 'name': item.name, 'usual': item.usual, 'of': item.of, 'nodes': dict(item.nodes)} for item in fleet.outliers],
+        'late': [{'node': node, 'taken': taken} for node, taken in fleet.late],
     }  # fmt: skip
 
 
@@ -80,6 +82,7 @@ def _page(fleet: Fleet) -> str:
         _table('Groups', ('Group', 'Nodes', 'With an error or a warning'), (tuple(map(html.escape, row)) for row in groups)),
         _table('Rules', ('Severity', 'Rule', 'Nodes', 'Not assessed', 'For example'), (_rule_row(row, len(fleet.nodes)) for row in fleet.rules)),
         _table('Differences within groups', ('What', 'Usual', 'Group', 'Nodes'), map(_outlier_row, fleet.outliers)),
+        _table('Old reports', ('Node', 'Of'), (tuple(map(html.escape, row)) for row in fleet.late)),
         '</body></html>\n',
     ]
     return ''.join(parts)

@@ -28,8 +28,13 @@ def node_document(result: Result, snapshot: Snapshot) -> dict[str, Any]:
         **whole,
         'node': {name: facts.get(name, '') for name in ('name', 'taken', 'kind', 'netns', 'pidns', 'tool')},
         'outcomes': {item.rule.id: item.word for item in outcomes(result)},
-        'values': {name: redact(value) for name, value in sorted(pair for component in result.components for pair in _values(component))},
+        'values': compared(result),
     }  # fmt: skip
+
+
+def compared(result: Result) -> dict[str, str]:
+    """What tells this node from others: values by name."""
+    return {name: redact(value) for name, value in sorted(pair for component in result.components for pair in _values(component))}
 
 
 def _values(component: Component) -> list[tuple[str, str]]:

@@ -135,7 +135,7 @@ def test_reports_are_read_back_page_by_page(server: ApiServer, tmp_path: Path, m
     server.token = 'a-token'
     for number, value in enumerate(('4096', '4096', '4096', '4096', '256')):
         held = outcomes(audit_node(Snapshot({'/proc/sys/net/core/somaxconn': value}, facts={'netns': 'host', 'pidns': 'host'}), Config()))
-        report = cluster_report(held, f'node-{number}', 1.8e9)
+        report = cluster_report(held, f'node-{number}', 1.8e9, values={'net.core.somaxconn': value})
         server.objects[f'/apis/openreports.io/v1alpha1/clusterreports/{report["metadata"]["name"]}'] = report
     foreign = {**report, 'metadata': {'name': 'of-kyverno', 'labels': {'app.kubernetes.io/managed-by': 'kyverno'}}}
     server.objects['/apis/openreports.io/v1alpha1/clusterreports/of-kyverno'] = foreign
@@ -143,6 +143,7 @@ def test_reports_are_read_back_page_by_page(server: ApiServer, tmp_path: Path, m
     held = json.loads(capsys.readouterr().out)
     assert held['nodes'] == 5
     assert {row['rule']: row['failed'] for row in held['rules']}['sysctl-somaxconn-low'] == ['node-4']
+    assert [(item['name'], item['nodes']) for item in held['outliers']] == [('net.core.somaxconn', {'node-4': '256'})]
     assert len(server.requests) == 3
     server.token = 'another'
     assert run(['node-report', '--cluster', 'openreports']) == 2

@@ -55,6 +55,17 @@ def test_a_report_has_the_fields_of_its_kind(api: str) -> None:
     assert report['summary']['skip'] > 0
 
 
+def test_a_report_that_is_too_large_keeps_its_failures() -> None:
+    held = found(FILES)
+    failed = next(item for item in held if item.word == 'fail')
+    many = failed._replace(findings=tuple(failed.findings[0]._replace(message=f'{number} ' + 'x' * 990) for number in range(3000)))
+    report = cluster_report([item for item in held if item.word == 'pass'] + [many], 'node-7', 1.8e9)
+    assert 900_000 < len(json.dumps(report)) < 1_100_000
+    assert report['summary']['fail'] == 3000
+    assert report['summary']['pass'] > 0
+    assert {item['result'] for item in report['results']} == {'fail'}
+
+
 @pytest.mark.parametrize(
     ('files', 'fail_on', 'code', 'line'),
     [
