@@ -15,7 +15,7 @@ from configaudit.places import Document, Place, locate
 
 MAX_TEMPLATE = 4 * 2**20
 _KEY = regex(r'''(?:- )?["']?(-{0,2}[\w./$-]+)["']?\s*[:=]\s*["']?''')
-_WRITES = regex(r'\{\{-?\s*(?!(?:if|else|end|with|range|define|/\*)\b)')
+_WRITES = regex(r'\{\{-?\s*(?![\s-]|(?:if|else|end|with|range|define)\b|/\*)')
 """An action that puts text there."""
 
 
@@ -160,6 +160,8 @@ def _written_by(document: Document, lines: list[_Line], rendered: list[_Line], a
         if own is not None and own[1] == key:
             return Place(document, lines[number].start + own.end(), lines[number].start + len(lines[number].text.rstrip('"\'')))
     writing = [number for number in range(first, last + 1) if _WRITES.search(lines[number].text)]
-    items = [number for number in writing if lines[number].text.startswith('- ') == rendered[at].text.startswith('- ')]
+    item = rendered[at].text.startswith('- ')
+    items = [number for number in writing if lines[number].text.startswith('- ') == item]
+    passed = 0 if item and lines[first].text.endswith(':') and not items[:1] else passed
     number = min(items or writing, key=lambda number: abs(number - first - passed), default=first)
     return Place(document, lines[number].start, lines[number].start + len(lines[number].text))

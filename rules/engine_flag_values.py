@@ -110,7 +110,7 @@ def _value_invalid(engine: Component, option: Any, known: Catalogue) -> Problem 
         text = f'{{"{option.key}": 1}}' if option.key else value.value
         if not value.known or '$(' in text or (option.key and flags[-1].type in ('json', 'custom', 'str') and not flags[-1].choices):
             continue
-        reasons = [refusal(known.engine, flag, text) for flag in flags]
+        reasons = [refusal(known.engine, flag, text, engine.version) for flag in flags]
         if all(reasons):
             return Problem(
                 value.place, '{text} is no value for {flag} in {engine}: {reason}', text=repr(text), flag=flags[-1].option, engine=release(engine),

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Setting, Slot, Unknown, rule
 from configaudit.units import show_bytes
 
+from .vllm import on_gpu
+
 WHOLE_GPUS = ('nvidia.com/gpu', 'amd.com/gpu', 'habana.ai/gaudi', 'gpu.intel.com/xe', 'gpu.intel.com/i915')
 BRING_SHM = (
     'DynamoGraphDeployment', 'DynamoComponentDeployment', 'LLMInferenceService', 'LLMInferenceServiceConfig', 'NIMService', 'Model', 'Workspace',
@@ -156,9 +158,10 @@ def shm_default(engine: Component) -> Iterator[Problem]:
     container, size = container_of(engine), engine['world_size']
     if (size.is_known and size.value == 1) or _gpus_here(engine, container) <= 1:
         return
-    resource, shm = container['gpu_resource'], _shared_memory(engine, container)
-    if shm is None or (resource.is_set and not str(resource.known_value).startswith(('nvidia.com/', 'amd.com/'))):
-        raise NotApplicable('nothing of NCCL goes through /dev/shm here, or an operator mounts it')
+    on_gpu(engine)
+    shm = _shared_memory(engine, container)
+    if shm is None:
+        raise NotApplicable('an operator mounts /dev/shm, or it is the host\'s')
     disabled = engine['environment'].value.get('NCCL_SHM_DISABLE')
     if shm.value is None and not (disabled is not None and disabled.value == '1'):
         message = '{gpus} GPUs of one pod exchange data through /dev/shm, which is 64 MiB by default: NCCL stops at start'

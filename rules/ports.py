@@ -24,6 +24,7 @@ _WRONG_BY_ENGINE = {
 }
 """Paths that answer 404 in every release."""
 _OWN_PATHS = ('--middleware', '--root-path', '--api-server-module', '--api-prefix')
+_PORT_EACH = '--data-parallel-multi-port-external-lb'
 _PROBES = ('readiness', 'liveness', 'startup')
 _LOCAL = regex(r'\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d+)')
 _NAME = regex(r'(?=.*[a-z])[a-z0-9][a-z0-9-]*')
@@ -44,11 +45,19 @@ def the_only_server(container: Component) -> Component:
 def served_port(container: Component, engine: Component) -> int:
     """The port the engine listens on; NotApplicable where an image may choose another."""
     port = engine['port']
+    if any(option.name == _PORT_EACH for option in engine['options'].value):
+        raise NotApplicable('each of its data parallel ranks listens on a port of its own')
     if not port.is_set and engine['command'].value == 'entrypoint':
         image = identify(str(container['image'].known_value or ''))
         if image.vendor or not image.repository.endswith(('vllm/vllm-openai', 'lmsysorg/sglang', 'ollama/ollama')):
             raise NotApplicable('the image may choose the port')
     return int(port.value)
+
+
+def _other_ports(engine: Component) -> set[int]:
+    """Ports that other options of the command line name."""
+    values = [option.value for option in engine['options'].value if option.name.endswith('-port') and option.value is not None]
+    return {int(value.value) for value in values if value.known and value.value.isdigit()}
 
 
 def _declared(container: Component, port: str) -> int | None:
@@ -91,7 +100,7 @@ def probe_port_unserved(container: Component) -> Iterator[Problem]:
         asked = next((found for found in (container[f'{probe}_port'], container[f'{probe}_tcp_port']) if found.is_set), None)
         if asked is not None and asked.is_known:
             number = _declared(container, str(asked.value))
-            if number is not None and number != port:
+            if number is not None and number != port and number not in _other_ports(engine):
                 message = 'the {probe} probe asks port {number}, and {engine} listens on {port}'
                 yield Problem(asked, message, probe=probe, number=number, engine=engine.kind.name, port=port, see=[('its port', engine['port'])], fix=asked.set(port))
     yield from _hook(container, engine, port)

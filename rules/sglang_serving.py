@@ -99,6 +99,8 @@ def prefix_cache_off(engine: Component) -> Iterator[Problem]:
 
     When it is wrong: a benchmark, or prompts that share nothing.
     """
+    if engine['command'].known_value == 'library':
+        raise NotApplicable('a program makes the engine and knows whether its prompts share anything')
     off = engine['disable_radix_cache']
     if off.is_set and off.value and not _disaggregated(engine, 'decode') and not _required(engine):
         yield Problem(off, 'the prefix cache is switched off: every shared beginning of a prompt is computed again', fix=off.remove())

@@ -16,7 +16,7 @@ from .releases import release
 DOCS = 'vLLM docs, configuration/optimization'
 WIDEST_DEFAULT = 1024
 ASSUMED_GPU_GIB = 80.0
-_OTHER_DEVICES = regex(r'(?:^|[-_.:])(?:neuron|neuronx|tpu|hpu|gaudi|ascend|npu|spyre|openvino)(?=[-_.:>]|$)', re.IGNORECASE)
+_OTHER_DEVICES = regex(r'(?:^|[-_.:])(?:neuron|neuronx|tpu|hpu|gaudi|ascend|npu|spyre|openvino|xpu)(?=[-_.:>]|$)', re.IGNORECASE)
 """In an image's name or tag."""
 LARGE_WEIGHTS_GIB = 60.0
 
@@ -33,7 +33,7 @@ def default_of(setting: Setting) -> str:
 def budget_of(engine: Component, memory_gib: float) -> Budget | None:
     """What fits on GPUs of that memory with the settings given; None when the model's shape is not known."""
     model, share = engine['model'], engine['gpu_memory_utilization']
-    if not model.is_known or not model.known_value or not engine['world_size'].is_known:
+    if not model.is_known or not model.known_value or not engine['world_size'].is_known or _spreads_experts(engine):
         return None
     used = share.known_value if share.is_known else max(share.candidates, default=0.92)
     cache = 1.0 if str(engine['kv_cache_dtype'].known_value).startswith('fp8') else 2.0
@@ -43,6 +43,13 @@ def budget_of(engine: Component, memory_gib: float) -> Budget | None:
         quantization=str(engine['quantization'].known_value or ''), dtype=str(engine['dtype'].known_value or 'auto'), cache_bytes=cache,
         model=read if isinstance(read, Model) else None, tensor=int(tensor.value or 1) if tensor.is_known else 0,
     )  # fmt: skip
+
+
+def _spreads_experts(engine: Component) -> bool:
+    """Whether the weights are shared out over data parallel ranks, some of them on other pods."""
+    copies = engine['data_parallel_size']
+    spread = any(option.name == '--enable-expert-parallel' for option in engine['options'].value)
+    return spread and copies.is_set and copies.known_value != 1
 
 
 def generates(engine: Component) -> None:
@@ -63,6 +70,8 @@ def on_gpu(engine: Component) -> None:
     """NotApplicable for CPUs, TPUs, Neuron and the like: batch, memory and graphs work otherwise there."""
     if engine.kind.name == 'vllm' and engine['cpu'].value:
         raise NotApplicable('it runs on a CPU')
+    if engine.kind.name == 'vllm' and engine['quantization'].known_value == 'ascend':
+        raise NotApplicable('its weights are quantised for Ascend')
     if _OTHER_DEVICES.search(str(engine['image'].known_value or '').rpartition('/')[2]):
         raise NotApplicable('its image is built for another kind of device')
     for container in engine.peers('container'):

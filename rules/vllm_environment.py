@@ -153,16 +153,21 @@ def _write(word: Any, value: str) -> Fix | None:
 def port_from_service_link(engine: Component) -> Iterator[Problem]:
     """VLLM_PORT is the first port that vLLM opens for itself, not the API's: used for both, they clash, and a Service named vllm overwrites it."""
     port, host = engine['port'], engine['host']
-    if port.is_set and (place := _named(port, 'VLLM_PORT')) is not None:
-        yield Problem(place, '--port takes VLLM_PORT, which vLLM uses for its internal ports: name the variable otherwise')
-    if host.is_set and (place := _named(host, 'VLLM_HOST_IP')) is not None:
+    if port.is_set and (place := _named(engine, port, 'VLLM_PORT')) is not None:
+        message = '--port takes VLLM_PORT, which vLLM uses for its internal ports: name the variable otherwise'
+        yield Problem(place, message, severity=None if 'VLLM_PORT' in engine['environment'].value else 'warning')
+    if host.is_set and (place := _named(engine, host, 'VLLM_HOST_IP')) is not None:
         message = '--host takes VLLM_HOST_IP, the address that vLLM gives its own processes: name the variable otherwise'
         yield Problem(place, message, severity='warning', detail='host')
 
 
-def _named(setting: Setting, name: str) -> Place | None:
-    """Where a setting takes its value from this variable."""
-    return next((place for place in (*setting.uses, setting.place) if name in place.text), None)
+def _named(engine: Component, setting: Setting, name: str) -> Place | None:
+    """Where a setting takes its value from this variable of the environment; a script's own and a program's are none."""
+    reads = re.compile(rf'(?:\$[({{]?|(?:environ|getenv)\W{{1,2}}(?:get\W{{1,2}})?){name}\b')
+    place = next((place for place in (*setting.uses, setting.place) if reads.search(place.text)), None)
+    if place is None or name in engine['environment'].value:
+        return place
+    return None if re.search(rf'(?m)^\s*{name}=', place.document.text) else place
 
 
 @rule('vllm-service-link-clash', on='vllm', severity='error', side_effect='the variables of Services are gone: programs have to use DNS names', source='vllm#15613, vllm#34199')

@@ -13,6 +13,7 @@ from .releases import is_among, release
 from .vllm import DOCS, default_of, generates, on_gpu
 
 LARGE_STEP = 8192
+LONG_PROMPT = 8192
 BUILT_IN = ('Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'LeaderWorkerSet')
 
 
@@ -64,6 +65,8 @@ def batched_tokens_low(engine: Component, *, least: int = 2048) -> Iterator[Prob
     2048 favours inter-token latency; above 8192 favours throughput on large GPUs, where vLLM takes 8192 or more by itself.
     """
     computes_prompts(engine)
+    if any(option.value is not None and option.value.value == 'deepep_low_latency' for option in engine['options'].value):
+        raise NotApplicable('its low-latency kernels are for decoding and hold few tokens a step')
     tokens, gpu = engine['max_num_batched_tokens'], engine['gpu'].known_value
     if not tokens.is_set or tokens.value > least:
         return
@@ -71,8 +74,12 @@ def batched_tokens_low(engine: Component, *, least: int = 2048) -> Iterator[Prob
     if isinstance(default, int) and default >= LARGE_STEP and isinstance(gpu, Gpu):
         message = '{value} tokens a step on {gpu}, where {engine} takes {default} by itself: unless the time between tokens matters most, leave it'
         yield Problem(tokens, message, gpu=gpu.name, engine=release(engine), default=default, fix=tokens.set(default))
-    elif tokens.value < least:
-        yield Problem(tokens, '{value} tokens a step, under {least}: a prompt of 8192 tokens takes {chunks} steps', least=least, chunks=-(-8192 // max(tokens.value, 1)), fix=tokens.set(least))
+        return
+    context = engine['max_model_len'].known_value
+    prompt = min(int(context), LONG_PROMPT) if isinstance(context, int) and context > 0 else LONG_PROMPT
+    if tokens.value < min(least, prompt):
+        message = '{value} tokens a step, under {least}: a prompt of {prompt} tokens takes {chunks} steps'
+        yield Problem(tokens, message, least=least, prompt=prompt, chunks=-(-prompt // max(tokens.value, 1)), fix=tokens.set(least))
 
 
 @rule('vllm-batched-tokens-too-few', on='vllm', severity='error', side_effect='a step takes longer: more time between tokens while prompts come in', source='vllm 0.8.5 config.py, 0.16.0 config/scheduler.py; vllm 0.8.5, 0.9.2 engine/arg_utils.py')

@@ -190,3 +190,17 @@ def test_a_conditional_first_key_leaves_the_mapping_open(run: Run) -> None:
     text = '\n'.join(line for line in text.splitlines() if 'INCLUDE' not in line)
     found = places(run({'chat/templates/d.yaml': text}), 'model-cache-missing', 'engine-shm-default', 'requests-missing')
     assert found == ['chat/templates/d.yaml:16:11 requests-missing']
+
+
+def test_an_item_of_values_written_out_stands_at_the_action_behind_its_key(run: Run) -> None:
+    template = (
+        'apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  containers:\n    - name: engine\n      image: vllm/vllm-openai:v0.10.2\n'
+        '      {{- with .Values.args }}\n      args:\n      {{- toYaml . | nindent 8 }}\n      {{- end }}\n      {{- with .Values.env }}\n      env:\n'
+        '      {{- toYaml . | nindent 8 }}\n      {{- end }}\n'
+    )
+    rendered = (
+        '---\n# Source: chat/templates/pod.yaml\napiVersion: v1\nkind: Pod\nmetadata:\n  name: rel\nspec:\n  containers:\n    - name: engine\n'
+        '      image: vllm/vllm-openai:v0.10.2\n      args:\n        - --model=org/m\n        - --port=8000\n        - --dtype=auto\n        - --max-num-seqs=512\n'
+    )
+    result = run({'chat/templates/pod.yaml': template, 'out.yaml': rendered})
+    assert places(result, BATCH) == ['chat/templates/pod.yaml:11:7 vllm-batch-too-wide']

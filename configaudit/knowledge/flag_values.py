@@ -21,12 +21,15 @@ _WORDS_TOO = frozenset(('--additional-config', '--hf-overrides', '--model-loader
 """Flags of which vLLM reads only a whole {...} as JSON, and everything else as text (union_dict_and_str)."""
 _STRICT_FROM = release('0.10.2')
 """The first release whose JSON flags were all tried against its own parser."""
+_NO_PAIRS_FROM = release('0.10.0')
+"""Releases before this one read key=number pairs where they want JSON (nullable_kvs in vllm/engine/arg_utils.py)."""
+_PAIRS = re.compile(r'[^=,]+=\s*[+-]?\d+\s*(?:,[^=,]+=\s*[+-]?\d+\s*)*')
 _LISTED = 12
 """So many choices a reason names."""
 
 
-def refusal(engine: str, flag: Flag, text: str) -> str:
-    """Why an engine's parser refuses a value, or ''."""
+def refusal(engine: str, flag: Flag, text: str, version: Version | None = None) -> str:
+    """Why an engine's parser refuses a value, or ''; without a version, why every release refuses it that has the flag so."""
     if engine == 'vllm' and flag.nullable and text in _NONE:
         return ''
     kind = flag.type.removeprefix('list[').removesuffix(']')
@@ -37,6 +40,8 @@ def refusal(engine: str, flag: Flag, text: str) -> str:
         unclear = any('$' in choice for choice in known)
         return '' if text in known or unclear or (kind == 'int' and _equal(text, known)) else 'it wants one of ' + ', '.join(known[:_LISTED])
     if kind == 'json':
+        if engine == 'vllm' and _PAIRS.fullmatch(text) and (version or parse(flag.first) or _NO_PAIRS_FROM) < _NO_PAIRS_FROM:
+            return ''
         return _bad_json(flag, text, engine == 'sglang' or (_covers(flag, _STRICT_FROM) and not isinstance(flag.default, str)))
     if kind not in _NUMBERS:
         return ''

@@ -19,6 +19,10 @@ from configaudit.knowledge.versions import parse
         ('vllm', '0.16.0', '--kv-transfer-config', '{"a": 1', 'no JSON'),
         ('vllm', '0.16.0', '--kv-transfer-config', '{"a": 80g}', ''),
         ('vllm', '0.16.0', '--kv-transfer-config', 'word', 'no JSON'),
+        ('vllm', '0.9.0.1', '--limit-mm-per-prompt', 'image=1', ''),
+        ('vllm', '0.9.2', '--limit-mm-per-prompt', 'image=1,video=0', ''),
+        ('vllm', '0.9.2', '--limit-mm-per-prompt', '{"image": 1', 'no JSON'),
+        ('vllm', '0.10.0', '--limit-mm-per-prompt', 'image=1', 'no JSON'),
         ('vllm', '0.16.0', '--hf-overrides', 'word', ''),
         ('vllm', '0.16.0', '--lora-modules', 'a=/b', ''),
         ('vllm', '0.16.0', '--lora-modules', 'a', 'name=path'),
@@ -31,6 +35,6 @@ from configaudit.knowledge.versions import parse
 def test_refusal(engine: str, version: str, option: str, text: str, reason: str) -> None:
     flag = catalogue(engine).flag(option, parse(version))
     assert flag is not None
-    found = refusal(engine, flag, text)
+    found = refusal(engine, flag, text, parse(version))
     assert reason in found
     assert bool(found) == bool(reason)

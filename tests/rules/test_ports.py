@@ -36,6 +36,8 @@ def test_path(found: Audit, more: dict[str, Any], found_one: bool) -> None:
         ([container(readinessProbe=probe(port=8080)), {'name': 'proxy', 'image': 'envoyproxy/envoy:v1.36.0'}], 0),
         ([container(readinessProbe=probe(port=8080), image='registry.example.com/own/vllm-openai-fork:1')], 0),
         ([container(readinessProbe=probe(port=8080), command=['sh', '-c'], args=['nginx & vllm serve /m'])], 0),
+        ([container(readinessProbe=probe(port=9256), args=['--model=/m', '--data-parallel-supervisor-port=9256'], startupProbe=None, livenessProbe=None)], 0),
+        ([container(readinessProbe=probe(port=8001), args=['--model=/m', '--data-parallel-multi-port-external-lb'], startupProbe=None, livenessProbe=None)], 0),
         ([container(readinessProbe=probe(port='http'))], 0),
         ([container(readinessProbe=probe(port='metrics'))], 1),
         ([container(readinessProbe=probe(port='${PORT}'))], 0),

@@ -226,3 +226,42 @@ def test_model_of_a_config_file_is_no_option(found: Audit) -> None:
     mount = '      volumeMounts: [{name: e, mountPath: /e}]\n  volumes: [{name: e, configMap: {name: e}}]\n'
     files = {'pod.yaml': pod('vllm/vllm-openai:v0.10.2', '[vllm, serve]', '[--config=/e/e.yaml, --port=8000]') + mount, 'config.yaml': config}
     assert found(files, 'vllm-model-as-option', 'vllm-model-missing') == []
+
+
+@pytest.mark.parametrize(
+    ('files', 'severities'),
+    [
+        ({'a.sh': 'export VLLM_PORT=8000\nvllm serve org/m --port $VLLM_PORT\n'}, ['error']),
+        ({'a.sh': 'vllm serve org/m --port ${VLLM_PORT:-8000}\n'}, ['warning']),
+        ({'a.sh': 'VLLM_PORT=8000\nvllm serve org/m --port $VLLM_PORT\n'}, []),
+        ({'a.py': 'import subprocess\nVLLM_PORT = 8000\nsubprocess.run(["vllm", "serve", "org/m", "--port", str(VLLM_PORT)])\n'}, []),
+        ({'a.py': 'import os, subprocess\nsubprocess.run(["vllm", "serve", "org/m", "--port", os.environ["VLLM_PORT"]])\n'}, ['warning']),
+    ],
+)
+def test_a_name_is_a_variable_of_the_environment_only_where_it_is_read_from_there(run: Run, files: dict[str, str], severities: list[str]) -> None:
+    assert [item.severity for item in run(files).findings if item.rule.id == 'vllm-port-from-service-link'] == severities
+
+
+@pytest.mark.parametrize(('more', 'widths'), [('', ['warning']), (', --enable-expert-parallel, --data-parallel-size=16', ['advice'])])
+def test_weights_that_ranks_share_out_say_nothing_of_one_gpu(run: Run, more: str, widths: list[str]) -> None:
+    args = f'[--model=deepseek-ai/DeepSeek-R1-0528, --max-num-seqs=256{more}]'
+    assert [item.severity for item in run({'pod.yaml': pod(IMAGE, '', args)}).findings if item.rule.id == 'vllm-batch-too-wide'] == widths
+
+
+@pytest.mark.parametrize(
+    ('more', 'words'),
+    [
+        ('', ['a prompt of 8192 tokens takes 16 steps']), ('--max-model-len=2048', ['a prompt of 2048 tokens takes 4 steps']),
+        ('--max-model-len=512', []), ('--all2all-backend=deepep_low_latency', []),
+    ],
+)  # fmt: skip
+def test_few_tokens_a_step_cut_only_prompts_that_may_come(run: Run, more: str, words: list[str]) -> None:
+    args = f'[--model=/m/x, --max-num-batched-tokens=512{", " + more if more else ""}]'
+    result = run({'pod.yaml': pod('vllm/vllm-openai:v0.29.0', '', args)})
+    assert [item.message.partition(': ')[2] for item in result.findings if item.rule.id == 'vllm-batched-tokens-low'] == words
+
+
+@pytest.mark.parametrize(('image', 'more', 'count'), [(IMAGE, '', 1), ('intel/vllm:0.10.0-xpu', '', 0), (IMAGE, ', --quantization=ascend', 0)])
+def test_shared_memory_of_other_devices_is_none_of_nccl(found: Audit, image: str, more: str, count: int) -> None:
+    text = pod(image, '[vllm, serve]', f'[/m/x, --tensor-parallel-size=2{more}]')
+    assert len(found({'pod.yaml': text}, 'engine-shm-default')) == count

@@ -64,3 +64,8 @@ def test_a_service_named_like_the_engine(found: Audit, args: list[str], version:
 )
 def test_serving(found: Audit, rule: str, args: list[str], count: int) -> None:
     assert len(found(engine(*args), rule)) == count
+
+
+def test_a_program_knows_what_its_prompts_share(found: Audit) -> None:
+    text = 'import sglang\nengine = sglang.Engine(model_path="/m/x", disable_radix_cache=True)\n'
+    assert found({'a.py': text}, 'sglang-prefix-cache-off') == []

@@ -25,10 +25,10 @@ _PRESET_NAMESPACE = 'kserve'
 
 
 def with_preset(document: Document, root: Map, process: Process) -> Process:
-    """The main container of a service without a command: `vllm serve` with the options that the service adds."""
+    """The main container of a service without a command: `vllm serve` with the options that the service adds; the router's own is a scheduler."""
     spec = mapping(root, 'spec')
     component = process.component
-    if process.entrypoint is not None or component.name != 'main' or spec is None:
+    if process.entrypoint is not None or component.name != 'main' or spec is None or '/spec.router.' in component.identity:
         return process
     holder = mapping(spec, 'prefill') if '/spec.prefill.' in component.identity else spec
     more = next((variable.value for variable in process.environment if variable.name == 'VLLM_ADDITIONAL_ARGS'), None)

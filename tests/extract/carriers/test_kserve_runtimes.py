@@ -130,3 +130,10 @@ def test_the_presets_bring_a_startup_probe(run: Run) -> None:
     probe = '      livenessProbe: {httpGet: {path: /health, port: 8000}, initialDelaySeconds: 900}\n'
     text = LLM.split('  prefill:')[0] + probe
     assert 'initial-delay-instead-of-startup' not in {item.rule.id for item in run({'a.yaml': text}).findings}
+
+
+def test_the_container_of_the_router_is_a_scheduler(run: Run) -> None:
+    args = '[--pool-name, chat, --grpc-port, "9002", --secure-serving]'
+    router = f'  router:\n    scheduler: {{template: {{containers: [{{name: main, args: {args}}}]}}}}\n'
+    found = engines(run({'a.yaml': LLM + router, 'b.yaml': WIDE}), 'LLMInferenceService')
+    assert not [item.identity for item in found if 'router' in item.identity]
