@@ -23,7 +23,7 @@ _STRICT_FROM = release('0.10.2')
 """The first release whose JSON flags were all tried against its own parser."""
 _NO_PAIRS_FROM = release('0.10.0')
 """Releases before this one read key=number pairs where they want JSON (nullable_kvs in vllm/engine/arg_utils.py)."""
-_PAIRS = re.compile(r'[^=,]+=\s*[+-]?\d+\s*(?:,[^=,]+=\s*[+-]?\d+\s*)*')
+_PAIRS = regex(r'[^=,]+=\s*[+-]?\d+\s*(?:,[^=,]+=\s*[+-]?\d+\s*)*')
 _LISTED = 12
 """So many choices a reason names."""
 
