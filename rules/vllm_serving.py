@@ -193,7 +193,7 @@ def request_logging_on(engine: Component) -> Iterator[Problem]:
 def swap_space_ignored(engine: Component) -> Iterator[Problem]:
     """V1 never swaps: the flag does nothing, and 0.18.0 stops at start with "unrecognized arguments"."""
     swap = engine['swap_space']
-    if not swap.is_set or (engine.version is not None and engine.version >= version_of('0.18.0')):
+    if engine['arguments'].value.last('--swap-space') is None or (engine.version is not None and engine.version >= version_of('0.18.0')):
         raise NotApplicable('no swap space is set, or the flag is gone')
     if engine['generation'].value == 'V1':
         yield Problem(swap, 'swap space does nothing in the V1 engine of {engine}, and 0.18.0 no longer knows the flag', engine=release(engine), fix=_without(engine, '--swap-space'))
