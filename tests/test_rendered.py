@@ -204,3 +204,20 @@ def test_an_item_of_values_written_out_stands_at_the_action_behind_its_key(run: 
     )
     result = run({'chat/templates/pod.yaml': template, 'out.yaml': rendered})
     assert places(result, BATCH) == ['chat/templates/pod.yaml:11:7 vllm-batch-too-wide']
+
+
+@pytest.mark.parametrize(
+    ('lines', 'silent'),
+    [
+        ('        - --model=org/m\n        {{- toYaml .Values.more | nindent 8 }}\n', True),
+        ('        - --model=org/m\n        {{- toYaml .Values.more | nindent 8 }}\n      resources: {}\n', True),
+        ('        {{- with .Values.more }}\n        {{- toYaml . | nindent 8 }}\n        {{- end }}\n        - --model=org/m\n', True),
+        ('        - --model=org/m\n        {{ toYaml .Values.more }}\n', True),
+        ('        {{- toYaml .Values.more | nindent 8 }}\n', True),
+        ('        - --model=org/m\n      env:\n        {{- toYaml .Values.more | nindent 8 }}\n', False),
+    ],
+)
+def test_arguments_that_values_add_may_hold_any_flag(run: Run, lines: str, silent: bool) -> None:
+    text = f'apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n    - name: c\n      image: vllm/vllm-openai:v0.10.2\n      args:\n{lines}'
+    found = places(run({'chat/templates/d.yaml': text}), 'vllm-max-model-len-unset', 'vllm-batch-unset')
+    assert (found == []) is silent

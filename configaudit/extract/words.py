@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from configaudit.parse.scalars import content
-from configaudit.parse.tree import Map, Scalar, place_of
+from configaudit.parse.tree import Map, Scalar, Seq, place_of
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
@@ -85,6 +85,19 @@ def is_open(document: Document, node: Map) -> bool:
 def _column(document: Document, node: Map) -> int:
     start = next((name.start_mark for name in node.names.values()), None)
     return int(start.column) if start is not None else 0
+
+
+def is_continued(document: Document, node: Any) -> bool:
+    """Whether a list in a template may hold items that are not written there."""
+    template = document.template
+    if template is None:
+        return False
+    if not isinstance(node, Seq):
+        return is_hidden(document, node)
+    base = document.base + document.bom
+    start, end = document.byte_of(node.start) - base, document.byte_of(node.end) - base
+    column = start - template.masked.rfind(b'\n', 0, start) - 1
+    return not node.flow and bool(template.continues(start, end, column))
 
 
 def is_hidden(document: Document, node: Any) -> bool:

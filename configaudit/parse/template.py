@@ -73,6 +73,18 @@ class Template(NamedTuple):
         inside = [sum(begin <= key < finish for key in key_starts) for begin, finish in self.regions]
         return any(0 < count < len(key_starts) or (count and begin > start) for count, (begin, _) in zip(inside, self.regions, strict=True))
 
+    def continues(self, start: int, end: int, column: int) -> bool:
+        """Whether a block sequence may hold items that are not written: actions before, between or behind its items, at its column."""
+        while self.masked[end : end + 1].isspace():
+            end += 1
+        for at in range(bisect_left(self.actions, (self._gap(start),)), len(self.actions)):
+            action = self.actions[at]
+            if action.start >= end:
+                break
+            if action.opens and (action.indent == column or (action.indent < 0 and action.column >= column)):
+                return True
+        return False
+
     def _gap(self, start: int) -> int:
         """Where the blanks before an offset begin: an include may stand before a mapping's first written key."""
         while start > 0 and self.masked[start - 1 : start] in (b' ', b'\t', b'\r', b'\n'):

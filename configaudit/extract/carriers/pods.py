@@ -8,7 +8,7 @@ from configaudit.extract.carriers.gpu_labels import gpu_labels, noted
 from configaudit.extract.process import Imported, Mount, Process, Reference, Variable
 from configaudit.extract.services.pod_sysctls import pod_sysctls
 from configaudit.extract.settings import read_settings
-from configaudit.extract.words import Word, is_open, word_of
+from configaudit.extract.words import Word, is_continued, is_open, word_of
 from configaudit.knowledge.kinds import CONTAINER, POD
 from configaudit.model import Component, Setting, Slot
 from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
@@ -125,7 +125,7 @@ def _read_container(
         settings['non_string_args'] = Setting('non_string_args', places, places[0])
     variables, imported = environment(document, item)
     env = {variable.name: variable for variable in variables}
-    open_args = partial or ('filled by a template' if is_open(document, item) else '')
+    open_args = partial or ('filled by a template' if is_open(document, item) or any(is_continued(document, item.get(key)) for key in ('command', 'args')) else '')
     settings['env'] = Setting('env', env, key_place(document, item, 'env'))
     image = word_of(document, item.get('image'))
     if image is not None and 'image' in settings and not image.known:
