@@ -90,7 +90,7 @@ def _finding(rule: Rule, component: Component, problem: Problem, choice: Choice,
     setting = problem.at if isinstance(problem.at, Setting) else None
     severity = choice.severity or _lower_of(rule.severity, problem.severity)
     from_default = setting is not None and setting.origin == 'default' and bool(setting.source)
-    if component.version is None and from_default and 'engine' in component.kind.traits and choice.severity is None:
+    if (component.version is None or component.note) and from_default and 'engine' in component.kind.traits and choice.severity is None:
         severity = SEVERITIES[min(SEVERITIES.index(severity) + 1, 2)]
     place = problem.at.place if isinstance(problem.at, Setting) else problem.at
     values = {name: safe_value(name, value) for name, value in problem.values.items()}

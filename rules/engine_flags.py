@@ -37,10 +37,10 @@ def _unknown(engine: Component, option: Any, known: Catalogue) -> Problem | None
         return None  # `sglang serve` also starts the diffusion server, whose flags are others
     near = known.suggest(option.given, engine.version)
     foreign = status.replacement
-    hint = foreign if foreign.startswith('drop') else f'use {foreign}' if foreign else f'did you mean {near}?' if near else 'no release has it'
+    hint = foreign if foreign.startswith('drop') else f'use {foreign}' if foreign else f'did you mean {near}?' if near else 'no release has it' if status.exact else 'no recorded release has it'
     return Problem(
         option.word.place, '{flag} is unknown to {engine}: {hint}', flag=option.given, engine=release(engine), hint=hint,
-        severity='warning' if engine.version is None or not upstream(engine) else None, fix=_instead(engine, option, known, near, foreign),
+        severity='warning' if engine.version is None or not status.exact or not upstream(engine) else None, fix=_instead(engine, option, known, near, foreign),
         detail=option.name,
     )  # fmt: skip
 

@@ -10,11 +10,11 @@ PRODUCTS = {
 
 
 def release(engine: Component) -> str:
-    """The engine's version and how it was found, or that it is unknown and why."""
+    """The engine's version, how it was found, and whether the data reach it; or that it is unknown and why."""
     product = PRODUCTS[engine.kind.name]
     if engine.version is None:
         return f'{product} of unknown version ({engine.version_from})'
-    return f'{product} {engine.version} ({engine.version_from})'
+    return f'{product} {engine.version} ({"; ".join(filter(None, (engine.version_from, engine.note)))})'
 
 
 def is_among(engine: Component, first: str, before: str = '') -> bool:

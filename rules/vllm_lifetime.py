@@ -41,7 +41,7 @@ def shutdown_aborts_requests(engine: Component, *, longest_generation_s: float =
     left = math.floor(grace.value - sleep - 5)
     fix = timeout.set(int(min(left, longest_generation_s))) if left > 0 else None
     message = '{engine} aborts running requests at SIGTERM: --shutdown-timeout is {zero}, and the grace period of {grace} s is not used'
-    yield Problem(timeout, message, engine=release(engine), zero=0 if timeout.is_set else 'not given', grace=grace.value, see=[('the grace period', grace)], fix=fix, severity=None if drains else 'advice')
+    yield Problem(timeout, message, engine=release(engine), zero=0 if timeout.is_set else 'not given', grace=grace.value, see=[('the grace period', grace)], fix=fix, severity=None if drains and not engine.note else 'advice')
 
 
 @rule('vllm-queue-unbounded', on='vllm', severity='advice', source='vllm 0.29.0 config/scheduler.py: max_num_queued_reqs, max_num_queued_tokens', side_effect='clients get a 503 and have to try again')

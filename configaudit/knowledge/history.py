@@ -67,7 +67,8 @@ def judge(spans: Sequence[Range], place: Position, names: Sequence[str], replace
     """
     use = replaced.get('use', '')
     at_lower, at_upper, now = (any(span.has(at) for span in spans) for at in (place.lower, place.upper, place.read_as))
-    exact = at_lower == at_upper and not place.newer
+    older = place.lower < 0
+    exact = at_lower == at_upper and not place.newer and not older
     if now:
         return Status('known', exact, replacement=use)
     before = [span.last for span in spans if span.last < place.read_as]
@@ -79,4 +80,4 @@ def judge(spans: Sequence[Range], place: Position, names: Sequence[str], replace
     later = [span.first for span in spans if span.first > place.read_as]
     if later:
         return Status('too-new', exact, (names[min(later) - 1], names[min(later)]), use)
-    return Status('unknown', True, replacement=use, reason='no version has it')
+    return Status('unknown', not older, replacement=use, reason=f'older than the data ({names[0]})' if older else 'no version has it')

@@ -196,7 +196,7 @@ def _component(item: Component, where: Locate) -> Values:
         'kind': item.kind.name,
         'name': _text(item.identity),
         'engine_version': None if item.version is None else str(item.version),
-        'version_from': _text(item.version_from),
+        'version_from': _text('; '.join(filter(None, (item.version_from, item.note)))),
         'location': where(item.place),
     }
 

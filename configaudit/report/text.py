@@ -71,7 +71,7 @@ def _notes(finding: Finding, item: dict[str, Any], options: Options) -> Iterator
         yield 'see', f'{len(item["related"]) - len(related)} more places (-v)'
     yield 'effect', item['effect']
     yield 'side effect', item['side_effect']
-    yield 'note', finding.component.note
+    yield 'note', '' if finding.component.note in finding.message else finding.component.note
     if options.verbose:
         yield 'source', item['source']
         yield 'confidence', item['confidence']

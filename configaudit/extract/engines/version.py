@@ -26,7 +26,7 @@ class Release(NamedTuple):
     found: str
     """How it was found, or why not."""
     note: str = ''
-    """That it is newer than the data, or ''."""
+    """That it is newer or older than the data, or ''."""
 
 
 def engine_release(invocation: Invocation, engine: str, context: Context, stores: Stores | None = None) -> Release:
@@ -42,9 +42,13 @@ def engine_release(invocation: Invocation, engine: str, context: Context, stores
         version, found = parse(given), 'given by option'
     if engine in context.assumed_versions:
         version, found = parse(context.assumed_versions[engine]), 'assumed'
-    newest = catalogue(engine).newest if version is not None and engine in _HISTORIES else None
-    note = f'newer than the data ({newest})' if version is not None and newest is not None and version > newest else ''
-    return Release(version, found, note)
+    return Release(version, found, _outside(engine, version) if version is not None and engine in _HISTORIES else '')
+
+
+def _outside(engine: str, version: Version) -> str:
+    """That the recorded releases end before this one, or begin after it; else ''."""
+    oldest, newest = catalogue(engine).versions[0], catalogue(engine).newest
+    return f'newer than the data ({newest})' if version > newest else f'older than the data ({oldest})' if version < oldest else ''
 
 
 def _annotated(invocation: Invocation, engine: str) -> tuple[Version | None, str]:
