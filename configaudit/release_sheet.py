@@ -120,6 +120,8 @@ def default_of(flag: Flag) -> str:
     """The recorded default of a flag in words."""
     if flag.computed:
         return NOT_LISTED
+    if flag.type == 'json' and flag.default == ():
+        return 'empty'
     pairs = isinstance(flag.default, tuple) and all(isinstance(item, tuple) and len(item) == 2 for item in flag.default)
     if flag.type == 'json' and pairs:
         return '{' + ', '.join(f'{key}: {spelled(value)}' for key, value in flag.default) + '}'  # type: ignore[attr-defined]

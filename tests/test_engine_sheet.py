@@ -93,3 +93,13 @@ def test_a_release_that_was_not_examined_says_so() -> None:
 def test_wrong_words_are_named(words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(['engine', *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_flag_is_asked_for_as_it_is_written_on_a_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    page = shown(capsys, 'vllm', '0.10.2', '--gpu', 'H100', '--max-num-seqs', '-tp')
+    assert '--max-num-seqs (flag): there' in page
+    assert '--tensor-parallel-size (flag): there' in page
+
+
+def test_an_empty_list_is_no_mapping(capsys: pytest.CaptureFixture[str]) -> None:
+    assert '0.32.0 - 0.33.0  json; default empty' in shown(capsys, 'vllm', '0.32.0', '--allowed-origins')

@@ -9,7 +9,7 @@ from configaudit.release_sheet import known_engine, sheet
 from configaudit.report.release import FORMATS, render, server
 
 
-@click.command(short_help='Show the flags and effective defaults of an engine at a version.')
+@click.command(short_help='Show the flags and effective defaults of an engine at a version.', context_settings={'ignore_unknown_options': True})
 @click.argument('name', metavar='ENGINE')
 @click.argument('version', default='newest', metavar='[VERSION]')
 @click.argument('names', nargs=-1, metavar='[FLAG]...')
@@ -26,7 +26,7 @@ def command(name: str, version: str, names: tuple[str, ...], gpu: str, usage: st
 
     \b
     configaudit engine vllm 0.10.2 --gpu H100
-    configaudit engine vllm 0.16.0 max_num_seqs swap_space
+    configaudit engine vllm 0.16.0 max_num_seqs --swap-space
     configaudit engine ollama
     """
     engine = known_engine(name)
