@@ -17,6 +17,8 @@ SMALLEST = 3
 """Nodes in a group below which nobody is an outlier."""
 LATE_S = 3600
 """An agent that is this far behind most others has stopped, or its node is gone (the alert NodeAuditStale waits as long)."""
+_SAID = 'configaudit: '
+"""How an agent's lines on standard error begin: `kubectl logs` shows them among the reports."""
 VALUES = 'configaudit.io/values'
 """The annotation of a report object that holds the values by which nodes are compared."""
 
@@ -95,11 +97,11 @@ def group_pattern(group: str) -> 're.Pattern[str] | None':
 
 def _documents(text: str, path: str) -> Iterator[Any]:
     try:
-        lines = text.splitlines()
+        lines = [line for line in text.splitlines() if line.strip() and not line.startswith(_SAID)]
         if len(lines) > 1 and lines[0][:1] == '{' and lines[0].rstrip()[-1:] == '}':
-            yield from (json.loads(line) for line in lines if line.strip())
+            yield from map(json.loads, lines)
         else:
-            yield json.loads(text)
+            yield json.loads('\n'.join(lines))
     except ValueError as error:
         raise UsageError(f'{path}: not a report of `configaudit node -f json`: {error}') from None
 

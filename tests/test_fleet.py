@@ -57,6 +57,11 @@ def test_the_last_report_of_a_node_counts(tmp_path: Path) -> None:
     assert [item.values['vm.swappiness'] for item in read_reports(files)] == ['60']
 
 
+def test_what_an_agent_says_beside_its_reports_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / 'x.jsonl').write_text(f'configaudit: not published\n{json.dumps(report("n"))}\nconfigaudit: again\n{json.dumps(report("m"))}\n')
+    assert [item.name for item in read_reports([str(tmp_path / 'x.jsonl')])] == ['m', 'n']
+
+
 def test_what_was_not_assessed_is_counted() -> None:
     fleet = aggregate([node_report(report('n', fails=True), None, '')])
     assert [(row.rule, len(row.failed), row.not_assessed) for row in fleet.rules] == [('sysctl-swappiness-high', 1, 0), ('gpu-link-narrow', 0, 1)]
@@ -99,7 +104,7 @@ def test_json_names_every_node(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert held['rules'][0]['failed'] == ['n']
 
 
-@pytest.mark.parametrize('text', ['', '{', '[]', '{"a": 1}'])
+@pytest.mark.parametrize('text', ['', '{', '[]', '{"a": 1}', 'configaudit: nothing\n'])
 def test_what_is_no_report_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     (tmp_path / 'x.json').write_text(text)
     assert cli.run(['node-report', str(tmp_path / 'x.json')]) == 2

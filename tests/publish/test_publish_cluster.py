@@ -256,6 +256,12 @@ def test_a_server_that_is_silent_is_a_failed_try(server: ApiServer, tmp_path: Pa
     assert len(server.requests) == 1
 
 
+def test_without_the_client_nothing_is_started(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr('configaudit.command.node.find_spec', lambda _: None)
+    assert run(['node', '--no-config', '--watch', '1m', '--publish', 'openreports']) == 2
+    assert capsys.readouterr().err == "configaudit: --publish needs the extra: pip install 'configaudit[cluster]'\n"
+
+
 def test_a_try_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, 'PATIENCE_S', 0.3)
     sender = Sender('clusterreports')

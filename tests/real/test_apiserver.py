@@ -29,6 +29,7 @@ from configaudit.audit import audit_node
 from configaudit.config import Config
 from configaudit.host.snapshot import Snapshot
 from configaudit.outcomes import outcomes
+from configaudit.publish import cluster_object
 from configaudit.report.cluster_report import cluster_report
 
 ROOT = Path(__file__).parent.parent.parent
@@ -297,6 +298,21 @@ def test_the_agent_publishes_with_its_own_token_and_updates(cluster: Cluster, to
     environment['KUBECONFIG'] = cluster.kubeconfig('admin', ADMIN)
     read = subprocess.run([sys.executable, '-m', 'configaudit', 'node-report', '--cluster', 'openreports', '-f', 'json'], env=environment, capture_output=True, text=True, check=False)
     assert (read.returncode, json.loads(read.stdout)['nodes'], read.stderr) == (0, 1, '')
+
+
+def test_inside_a_pod_the_mounted_token_is_used(cluster: Cluster, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kubernetes.config import incluster_config
+
+    (tmp_path / 'token').write_text(token)
+    monkeypatch.setattr(incluster_config, 'SERVICE_TOKEN_FILENAME', str(tmp_path / 'token'))
+    monkeypatch.setattr(incluster_config, 'SERVICE_CERT_FILENAME', cluster.authority)
+    monkeypatch.setenv('HOME', str(tmp_path))
+    monkeypatch.delenv('KUBECONFIG', raising=False)
+    monkeypatch.setenv('KUBERNETES_SERVICE_HOST', '127.0.0.1')
+    monkeypatch.setenv('KUBERNETES_SERVICE_PORT', cluster.address.rpartition(':')[2])
+    cluster_object.apply(report('node-c'), 'clusterreports')
+    held = cluster.call('GET', '/apis/openreports.io/v1alpha1/clusterreports/configaudit-node-c')[1]
+    assert held['metadata']['managedFields'][0]['manager'] == 'configaudit'
 
 
 def test_every_right_of_the_overlay_is_needed_and_there_is_no_other(cluster: Cluster, token: str) -> None:
