@@ -2,14 +2,15 @@
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from configaudit.errors import UsageError
 from configaudit.findings import Finding
 from configaudit.host.snapshot import Snapshot
-from configaudit.knowledge.node_fixes import Step, step_of
+from configaudit.knowledge.node_fixes import SYSCTL_FILE, Step, step_of
 from configaudit.model import REMOVE
+from configaudit.places import locate
 
 LIVE = 'live'
 
@@ -25,7 +26,17 @@ def steps_of(finding: Finding) -> tuple[Step, ...]:
     """The steps of a finding's fix on a live host; none where it changes a file or has no fix."""
     changes = finding.fix.changes if finding.fix is not None else ()
     live = [(change.slot, change.value) for change in changes if change.slot is not None and change.slot.format == LIVE and change.value is not REMOVE]
-    return tuple(step_of(slot.path, value, ' '.join(slot.place.text.split())) for slot, value in live)
+    return tuple(_ranked(step_of(slot.path, value, ' '.join(slot.place.text.split())), slot.path, finding) for slot, value in live)
+
+
+def _ranked(step: Step, target: tuple[str, ...], finding: Finding) -> Step:
+    """The step with a word on the file that would have the last one."""
+    own = finding.component
+    entries = (own, *own.peers('sysctl')) if target[0] == 'sysctl' else ()
+    setters = [setter for entry in entries if entry.name == target[1] for setter in entry.peers('setter')]
+    path = setters[0].place.outermost().document.path if setters else ''
+    later = os.path.basename(path) > os.path.basename(SYSCTL_FILE) or path == '/etc/sysctl.conf'
+    return step._replace(note=f'{path} sets {target[1]} too and is read later: change it there') if later else step
 
 
 def plan(findings: Iterable[Finding]) -> list[Planned]:
@@ -40,10 +51,10 @@ def plan(findings: Iterable[Finding]) -> list[Planned]:
     return found
 
 
-def write(planned: list[Planned], folder: str) -> list[str]:
-    """Write the plan into a folder; the names of what was written."""
-    contents = {'PLAN.md': _document(planned), 'configaudit-fix.sh': _script(planned)}
-    contents |= {'files' + path: text for path, text in files(planned).items()}
+def write(planned: list[Planned], folder: str, findings: Sequence[Finding] = (), held: Mapping[str, str] | None = None) -> list[str]:
+    """Write the plan into a folder; the names of what was written. `findings`: all of them; `held`: the files of the host."""
+    contents = {'PLAN.md': _document(planned, findings), 'configaudit-fix.sh': _script(planned)}
+    contents |= {'files' + path: text for path, text in files(planned, held).items()}
     try:
         for name, text in contents.items():
             path = os.path.join(folder, name)
@@ -56,14 +67,25 @@ def write(planned: list[Planned], folder: str) -> list[str]:
     return sorted(contents)
 
 
-def files(planned: list[Planned]) -> dict[str, str]:
-    """Path on the host -> text of every file that makes the changes last."""
+_HEAD = '# written by configaudit; see PLAN.md'
+
+
+def files(planned: list[Planned], held: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Path on the host -> text of every file that makes the changes last. What an earlier plan put there (`held`) stays."""
     found: dict[str, list[str]] = {}
-    for item in planned:
-        for step in item.steps:
-            lines = found.setdefault(step.file, []) if step.file else []
-            lines += [line for line in step.text.splitlines() if line not in lines]
-    return {path: '# written by configaudit; see PLAN.md\n' + '\n'.join(lines) + '\n' for path, lines in sorted(found.items())}
+    for step in (step for item in planned for step in item.steps if step.file):
+        new = step.text.splitlines()
+        keys = {_key(line) for line in new}
+        lines = found.setdefault(step.file, [line for line in (held or {}).get(step.file, '').splitlines() if line != _HEAD])
+        kept = [line for line in lines if line in new or _key(line) not in keys]
+        found[step.file] = [*kept, *(line for line in new if line not in kept)]
+    return {path: '\n'.join((_HEAD, *lines)) + '\n' for path, lines in sorted(found.items())}
+
+
+def _key(line: str) -> str:
+    """What a line sets: the part before the value."""
+    name, sign, _ = line.rpartition('=')
+    return name.strip() if sign else ' '.join(line.split()[:2])
 
 
 def applied(snapshot: Snapshot, planned: list[Planned]) -> Snapshot:
@@ -103,7 +125,7 @@ def _after(text: str, target: tuple[str, ...], value: str) -> str:
     return value + '\n' if target[0] not in ('unit', 'kubelet') else text
 
 
-def _document(planned: list[Planned]) -> str:
+def _document(planned: list[Planned], findings: Sequence[Finding] = ()) -> str:
     parts = ['# Fix plan', 'Nothing was changed. `configaudit-fix.sh apply` installs what stands below `files/` and applies it, `configaudit-fix.sh undo` takes it back.']
     for item in planned:
         finding = item.finding
@@ -111,7 +133,16 @@ def _document(planned: list[Planned]) -> str:
         if finding.rule.side_effect:
             parts.append(f'Side effect: {finding.rule.side_effect}.')
         parts += ['\n'.join(_bullets(step)) for step in item.steps]
-    return '\n\n'.join(parts if planned else [*parts[:1], 'There is nothing to change on this host.']) + '\n'
+    mended = {id(item.finding) for item in planned}
+    lines = [_line(finding) for finding in findings if id(finding) not in mended and not finding.place.document.path.startswith(('/proc/', '/sys/'))]
+    if lines:
+        parts += ['## Files to edit', 'These files belong to somebody else and are left as they are:', '\n'.join(lines)]
+    return '\n\n'.join(parts if planned or lines else [*parts[:1], 'There is nothing to change on this host.']) + '\n'
+
+
+def _line(finding: Finding) -> str:
+    at = locate(finding.place)
+    return f'- `{at.path}:{at.line}` ({finding.rule.id}): {finding.message}'
 
 
 def _bullets(step: Step) -> Iterator[str]:
@@ -129,13 +160,25 @@ _SCRIPT = """\
 set -eu
 cd "$(dirname "$0")"
 
+failed=0
+
+step() { # a command; the others are still carried out when it fails
+  eval "$1" || { echo "failed: $1" >&2; failed=1; }
+}
+
 install_file() { # path on the host
-  if [ -e "$1" ] && [ ! -e "backup$1" ]; then mkdir -p "backup$(dirname "$1")"; cp -p "$1" "backup$1"; fi
+  if [ ! -e "backup$1" ] && [ ! -e "backup$1.none" ]; then
+    mkdir -p "backup$(dirname "$1")"
+    if [ -e "$1" ]; then cp -p "$1" "backup$1"; else : > "backup$1.none"; fi
+    [ -d "$(dirname "$1")" ] || : > "backup$1.folder"
+  fi
   mkdir -p "$(dirname "$1")"; cp "files$1" "$1"
 }
 
-restore_file() {
-  if [ -e "backup$1" ]; then cp -p "backup$1" "$1"; rm "backup$1"; else rm -f "$1"; fi
+restore_file() { # only what apply has replaced
+  if [ -e "backup$1" ]; then cp -p "backup$1" "$1"; elif [ -e "backup$1.none" ]; then rm -f "$1"; fi
+  if [ -e "backup$1.folder" ]; then rmdir "$(dirname "$1")" 2>/dev/null || true; fi
+  rm -f "backup$1" "backup$1.none" "backup$1.folder"
 }
 
 case "${1:-}" in
@@ -145,12 +188,13 @@ case "${1:-}" in
 %s    ;;
   *) echo "usage: $0 apply|undo" >&2; exit 2 ;;
 esac
+exit "$failed"
 """
 
 
 def _script(planned: list[Planned]) -> str:
     paths = list(files(planned))
     steps = [step for item in planned for step in item.steps]
-    apply = [*(f'install_file {shlex.quote(path)}' for path in paths), *dict.fromkeys(step.now for step in steps if step.now)]
-    undo = [*(f'restore_file {shlex.quote(path)}' for path in paths), *dict.fromkeys(step.undo for step in reversed(steps) if step.undo)]
+    apply = [*(f'step {shlex.quote(f"install_file {shlex.quote(path)}")}' for path in paths), *(f'step {shlex.quote(line)}' for line in dict.fromkeys(step.now for step in steps if step.now))]
+    undo = [*(f'step {shlex.quote(f"restore_file {shlex.quote(path)}")}' for path in paths), *(f'step {shlex.quote(line)}' for line in dict.fromkeys(step.undo for step in reversed(steps) if step.undo))]
     return _SCRIPT % tuple(''.join(f'    {line}\n' for line in lines) or '    :\n' for lines in (apply, undo))

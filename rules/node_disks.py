@@ -52,12 +52,13 @@ def read_ahead_small(disk: Component, *, limit: int = 1024, lowest: int = 128) -
     """A small read-ahead loads model files in many small requests: start-up takes longer than the disk needs.
 
     Below the default of 128 KiB somebody lowered it. Between that and `limit` it is only said of a host that runs an inference
-    engine, which reads gigabytes in order.
+    engine, which reads gigabytes in order. Of stacked devices (LVM, RAID, multipath) the topmost counts: its value is the one of
+    the file system.
     """
     size = disk['read_ahead_kb']
     engines = any(process['engine'].value for process in disk.peer('host').peers('host-process'))
-    if disk['below'].value:
-        raise NotApplicable('it stands on other devices')
+    if any(disk.name in other['below'].value for other in disk.peer('host').peers('block-device')):
+        raise NotApplicable('the device that stands on it reads ahead')
     if size.value < (limit if engines else lowest):
         least = limit if engines else lowest
         yield Problem(size, '{disk} reads {value} KiB ahead, under {limit}', disk=disk.name, limit=least, fix=size.set(_READ_AHEAD_KIB))

@@ -6,6 +6,8 @@ from configaudit.model import Component, NotApplicable, Problem, rule
 
 OLDEST = 525
 """The first driver branch that runs CUDA 12 without a compatibility package."""
+NO_HELP = 450
+"""Below this branch no compatibility package of CUDA 12 works."""
 CUDA_13 = 580
 NEEDED = ('driver-ready', 'toolkit-ready')
 """What the GPU operator writes when the driver and the container toolkit work."""
@@ -23,11 +25,14 @@ def driver_missing(driver: Component) -> Iterator[Problem]:
 
 @rule('gpu-driver-old', on='gpu-driver', severity='error', source='NVIDIA CUDA compatibility: CUDA 12 needs driver 525, CUDA 13 needs 580')
 def driver_old(driver: Component, *, oldest: int = OLDEST) -> Iterator[Problem]:
-    """Images of today are built with CUDA 12 or 13: on an older driver they stop with "CUDA driver version is insufficient"."""
+    """Images of today are built with CUDA 12 or 13: on an older driver they stop with "CUDA driver version is insufficient".
+
+    From 450 on it is a warning: on data centre GPUs, images that bring the forward-compatibility package (cuda-compat) start.
+    """
     version = driver['version']
     branch = int(str(version.value).partition('.')[0])
     if branch < oldest:
-        yield Problem(version, 'driver {value} runs no CUDA 12 (525) image')
+        yield Problem(version, 'driver {value} is under {oldest}: it runs no CUDA 12 image, unless one brings cuda-compat', oldest=oldest, severity='warning' if branch >= NO_HELP else None)
     elif branch < CUDA_13:
         yield Problem(version, 'driver {value} runs CUDA 12 images and no CUDA 13 ones (580)', severity='advice')
 
@@ -40,9 +45,12 @@ def persistence_missing(driver: Component) -> Iterator[Problem]:
         yield Problem(driver['version'], 'nvidia-persistenced does not run', confidence='medium')
 
 
-@rule('gpu-validation-missing', on='gpu-driver', severity='error', source='NVIDIA gpu-operator validator, /run/nvidia/validations')
+@rule('gpu-validation-missing', on='gpu-driver', severity='warning', source='NVIDIA gpu-operator validator, /run/nvidia/validations')
 def validation_missing(driver: Component) -> Iterator[Problem]:
-    """The GPU operator did not validate the driver or the container toolkit: pods with a GPU stay in init or fail."""
+    """The GPU operator did not validate the driver or the container toolkit: pods with a GPU stay in init or fail.
+
+    When it is wrong: the operator is being started or upgraded right now.
+    """
     done = driver['validations']
     missing = [name for name in NEEDED if name not in done.value]
     if missing:

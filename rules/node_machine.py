@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, rule
 
-STEADY = ('tsc', 'kvm-clock', 'hyperv_clocksource_tsc_page', 'arch_sys_counter', 'xen')
-_GOVERNED = ('intel_pstate', 'amd-pstate-epp', 'amd-pstate')
+STEADY = ('tsc', 'tsc-early', 'kvm-clock', 'hyperv_clocksource_tsc_page', 'arch_sys_counter', 'timebase', 'tod', 'riscv_clocksource')
+"""Clocks that a process reads without the kernel: of x86 and its virtual machines, ARM, POWER, s390 and RISC-V."""
+_GOVERNED = ('intel_pstate', 'amd-pstate-epp')
 """Drivers whose `powersave` follows the energy preference instead of the lowest frequency."""
 
 
@@ -22,23 +23,29 @@ def cgroup_v1(host: Component) -> Iterator[Problem]:
 def clocksource_slow(host: Component) -> Iterator[Problem]:
     """Reading the time leaves the process and asks the kernel, 20 to 70 times slower: everything that measures latency gets slower.
 
-    tsc, kvm-clock, the Hyper-V TSC page and the ARM counter are read without a system call.
+    tsc, kvm-clock, the Hyper-V TSC page and the ARM counter are read without a system call. The clock of Xen is one since Linux
+    4.16 and advice: Amazon sets tsc on its Xen instances.
     """
     clock = host['clocksource']
     if clock.value not in STEADY:
         offered = host['clocksources'].known_value or ()
-        yield Problem(clock, 'the clock is {value}: every reading is a system call', fix=clock.set('tsc') if 'tsc' in offered else None)  # type: ignore[operator]
+        yield Problem(clock, 'the clock is {value}: every reading is a system call', fix=clock.set('tsc') if 'tsc' in offered else None, severity='advice' if clock.value == 'xen' else None)  # type: ignore[operator]
 
 
 @rule('cpu-frequency-held-down', on='host', severity='warning', side_effect='more power and heat', source='tuned profiles throughput-performance and latency-performance; Linux Documentation/admin-guide/pm/cpufreq.rst')
 def frequency_held_down(host: Component) -> Iterator[Problem]:
-    """CPUs that save energy clock up only after load has come: tokenizers and schedulers answer late after each pause."""
+    """CPUs that save energy clock up only after load has come: tokenizers and schedulers answer late after each pause.
+
+    A governor that follows the load is a default of kernels and distributions, so that it is advice; `powersave` of a driver
+    that does not follow the load keeps the lowest frequency.
+    """
     governors = host['governors']
     if not governors.known_value and governors.is_known:
         raise NotApplicable('the CPUs have no frequency scaling')
-    slow = sorted({name for name, driver, preference in governors.value if name != 'performance' and not (driver in _GOVERNED and preference == 'performance')})
+    slow = [(name, driver) for name, driver, preference in governors.value if name != 'performance' and not (driver in _GOVERNED and preference == 'performance')]
+    held = any(name == 'powersave' and driver not in _GOVERNED for name, driver in slow)
     if slow:
-        yield Problem(governors, 'the CPU governor is {slow}', slow=', '.join(slow), fix=governors.set('performance'))
+        yield Problem(governors, 'the CPU governor is {slow}', slow=', '.join(sorted({f'{name} ({driver})' for name, driver in slow})), fix=governors.set('performance'), severity=None if held else 'advice')
 
 
 @rule('cpu-mitigations-off', on='booted', severity='warning', source='Linux Documentation/admin-guide/kernel-parameters, mitigations')

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 
 HURT = ('redis-server', 'mongod', 'java')
-"""Programs whose documentation asks for huge pages to be off or asked for."""
+"""Programs whose documentation asks for huge pages to be off or asked for: MongoDB's before release 8.0, Java's for low latency."""
 _THP = 'Linux Documentation/admin-guide/mm/transhuge.rst'
 
 
@@ -28,20 +28,24 @@ def _parameter(host: Component, name: str) -> Setting | None:
 def huge_pages_always(host: Component) -> Iterator[Problem]:
     """With transparent huge pages on for everybody, a fork of Redis copies 2 MiB for each byte written, and latency jumps.
 
-    Only said where such a program runs (Redis, MongoDB, Java): profiles for high-performance computing set `always` on purpose.
+    Only said where such a program runs (Redis, MongoDB, Java) and has not turned them off for itself, as Redis does since 6.2.
+    MongoDB from 8.0 on wants them, and Java gains at times: without Redis it is advice. Profiles for high-performance computing
+    set `always` on purpose.
     """
-    hurt = sorted(_programs(host).intersection(HURT))
+    hurt = sorted({str(process['program'].known_value) for process in host.peers('host-process') if process['huge_pages'].known_value}.intersection(HURT))
     if not hurt:
         raise NotApplicable('no program runs that it hurts')
     pages = host['thp_enabled']
     if pages.value == 'always':
-        yield Problem(pages, 'transparent huge pages are {value} while {programs} runs', programs=', '.join(hurt), fix=pages.set('madvise'))
+        yield Problem(pages, 'transparent huge pages are {value} while {programs} runs', programs=', '.join(hurt), fix=pages.set('madvise'), severity=None if 'redis-server' in hurt else 'advice')
 
 
 @rule('huge-pages-stall', on='host', severity='warning', side_effect='fewer allocations get a huge page at once', source=_THP)
 def huge_pages_stall(host: Component) -> Iterator[Problem]:
     """With defrag on `always`, every allocation may stop to compact memory: stalls of milliseconds in any program."""
     defrag = host['thp_defrag']
+    if host['thp_enabled'].known_value == 'never':
+        raise NotApplicable('transparent huge pages are off')
     if defrag.value == 'always':
         yield Problem(defrag, 'defrag is {value}: allocations stop to compact memory', fix=defrag.set('madvise'))
 
@@ -57,18 +61,24 @@ def huge_pages_idle(host: Component) -> Iterator[Problem]:
             yield Problem(host['huge_pages'], 'all {total} reserved huge pages of {size} KiB are free: {mib} MiB of memory nobody can use', total=total, size=size, mib=total * size // 1024, detail=str(size))
 
 
-@rule('node-swap-on', on='host', severity='warning', source='Kubernetes documentation, swap memory management: failSwapOn true, memorySwap.swapBehavior')
+@rule('node-swap-on', on='host', severity='warning', side_effect='what was swapped out must fit into memory', source='Kubernetes documentation, swap memory management: failSwapOn true, memorySwap.swapBehavior NoSwap')
 def swap_on(host: Component) -> Iterator[Problem]:
-    """kubelet refuses to start with swap on, unless failSwapOn is false; then pods are swapped without a limit unless swapBehavior says so."""
+    """kubelet refuses to start with swap on, unless failSwapOn is false.
+
+    With failSwapOn false and no swapBehavior it is advice: pods do not use swap (NoSwap, the default since 1.28), kubelet and the
+    runtime do.
+    """
     if not host['is_node'].value:
         raise NotApplicable('nothing shows that this host is a Kubernetes node')
-    kubelets = host.peers('kubelet')
+    swaps = host['swaps']
+    if not swaps.value:
+        return
+    kubelets = host.peers('kubelet').some()
     if any(kubelet['swap_behavior'].is_set for kubelet in kubelets):
         raise NotApplicable('the kubelet is told how to use swap')
-    swaps = host['swaps']
-    if swaps.value:
-        names = ', '.join(device for device, _ in swaps.value)
-        yield Problem(swaps, 'swap is on ({names}, {mib} MiB) on a Kubernetes node', names=names, mib=sum(size for _, size in swaps.value) // 1024, fix=swaps.set('off') if len(swaps.value) == 1 else None)
+    allowed = any(kubelet['fail_swap_on'].is_set and kubelet['fail_swap_on'].known_value is False for kubelet in kubelets)
+    names = ', '.join(device for device, _ in swaps.value)
+    yield Problem(swaps, 'swap is on ({names}, {mib} MiB) on a Kubernetes node', names=names, mib=sum(size for _, size in swaps.value) // 1024, fix=swaps.set('off') if len(swaps.value) == 1 else None, severity='advice' if allowed else None)
 
 
 @rule('open-files-running-out', on='host', severity='warning', source='Linux Documentation/admin-guide/sysctl/fs.rst, file-nr')

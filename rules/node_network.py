@@ -25,6 +25,14 @@ def _number(host: Component, name: str) -> Setting:
     return found
 
 
+def _triple(setting: Setting) -> tuple[int, int, int]:
+    """The least, first and largest size of a buffer."""
+    words = str(setting.value).split()
+    if len(words) != 3 or not all(word.isdigit() for word in words):
+        raise Unknown(f'{setting.value!r} are not three sizes')
+    return int(words[0]), int(words[1]), int(words[2])
+
+
 def _node(host: Component) -> None:
     if not host['is_node'].value:
         raise NotApplicable('nothing shows that this host is a Kubernetes node')
@@ -79,7 +87,11 @@ def packets_dropped(host: Component) -> Iterator[Problem]:
 
 @rule('socket-buffers-small-for-link', on='host', severity='advice', side_effect='up to that much memory for each connection', source='tuned profile network-throughput: 16777216 for links of 40 Gbit/s and more')
 def buffers_small(host: Component, *, limit: int = 2**24) -> Iterator[Problem]:
-    """Default socket buffers cannot keep a link of 40 Gbit/s or more full over a few milliseconds: model downloads and KV transfers crawl."""
+    """Default socket buffers cannot keep a link of 40 Gbit/s or more full over a few milliseconds: model downloads and KV transfers crawl.
+
+    TCP grows its buffers up to the third number of tcp_rmem and tcp_wmem; programs that set SO_RCVBUF or SO_SNDBUF themselves get
+    rmem_max and wmem_max. Pods take tcp_rmem and tcp_wmem from the host when they are created, the others always hold.
+    """
     speed = host['fastest_link'].value
     if speed < _FAST:
         raise NotApplicable('no link of 40 Gbit/s')
@@ -87,6 +99,11 @@ def buffers_small(host: Component, *, limit: int = 2**24) -> Iterator[Problem]:
         size = _number(host, name)
         if size.value < limit:
             yield Problem(size, '{name} is {value}, under {limit}, with a link of {speed} Gbit/s', name=name, limit=limit, speed=speed // 1000, fix=size.set(limit), detail=name)
+    for name in ('net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem'):
+        sizes = _value(host, name)
+        least, start, most = _triple(sizes)
+        if most < limit:
+            yield Problem(sizes, '{name} ends at {most}, under {limit}, with a link of {speed} Gbit/s', name=name, most=most, limit=limit, speed=speed // 1000, fix=sizes.set(f'{least} {start} {limit}'), detail=name)
 
 
 @rule('congestion-control-missing', on='host', severity='warning', source='Linux net/ipv4/tcp_cong.c; net/ipv4/tcp_bbr.c')

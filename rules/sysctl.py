@@ -20,6 +20,8 @@ from configaudit.model import (
 
 RESERVED = 'net.ipv4.ip_local_reserved_ports'
 PORT_RANGE = 'net.ipv4.ip_local_port_range'
+KUBELET, NODE_PORTS = 10250, (30000, 32767)
+"""What must be reserved; the other ports of Kubernetes answer on loopback or can wait."""
 
 
 def _bounded(row: Bound) -> Rule:
@@ -165,6 +167,13 @@ def port_range_narrow(entry: Component, *, limit: int = 16384) -> Iterator[Probl
         )
 
 
+def _keeps(reserved: str, ports: tuple[int, int]) -> bool:
+    """Whether a list such as '8080,9148-9200' has all of the ports."""
+    spans = [part.partition('-') for part in reserved.replace(' ', '').split(',')]
+    pairs = [(int(first), int(last or first)) for first, _, last in spans if first.isdigit() and (last or first).isdigit()]
+    return any(low <= ports[0] and ports[1] <= high for low, high in pairs)
+
+
 @rule(
     'sysctl-port-range-over-node-ports', on='sysctl', severity='warning',
     source='Kubernetes documentation, ports and protocols; Amazon EKS nodes reserve their ports the same way',
@@ -180,15 +189,18 @@ def port_range_over_node_ports(entry: Component) -> Iterator[Problem]:
         raise NotApplicable('nothing shows that this host is a Kubernetes node')
     low, high = _ports(entry)
     met = [(first, last) for first, last in sysctls.KUBERNETES_PORTS if low <= last and first <= high]
-    if not met or any(other.name == RESERVED and other['value'].known_value != '' for other in entry.peers('sysctl')):
+    kept = [other['value'] for other in entry.peers('sysctl') if other.name == RESERVED]
+    met = [pair for pair in met if not any(_keeps(str(value.value), NODE_PORTS if pair == NODE_PORTS else (KUBELET, KUBELET)) for value in kept)]
+    if not met:
         return
     ports = ','.join(str(first) if first == last else f'{first}-{last}' for first, last in met)
-    reserved = [other['value'].slot for other in entry.peers('sysctl') if other.name == RESERVED and entry['form'].value == 'live']
-    slot = reserved[0] if reserved else Slot('sysctl', entry['value'].place, (RESERVED,))
-    written = entry['form'].value == 'live' or entry['value'].slot is None or entry['value'].slot.format == 'sysctl'
+    live = entry['form'].value == 'live' and kept
+    slot = kept[-1].slot if live else Slot('sysctl', entry['value'].place, (RESERVED,))
+    wanted = ','.join(str(part) for part in (kept[-1].value, ports) if str(part)) if live else ports
+    written = live or (not kept and entry['form'].value == 'file' and (entry['value'].slot is None or entry['value'].slot.format == 'sysctl'))
     yield Problem(
         entry['value'], 'local ports {low} to {high} include {ports} of Kubernetes, and {reserved} does not keep them free',
-        low=low, high=high, ports=ports, reserved=RESERVED, fix=Fix((Change(slot, ports, RESERVED),)) if written else None,
+        low=low, high=high, ports=ports, reserved=RESERVED, fix=Fix((Change(slot, wanted, RESERVED),)) if written else None,
         severity=None if len(met) > 1 else 'advice',
     )  # fmt: skip
 
@@ -199,14 +211,20 @@ def port_range_over_node_ports(entry: Component) -> Iterator[Problem]:
     severity='advice',
     source='Linux admin-guide/sysctl/vm.rst, swappiness: default 60; tuned profiles set 10',
 )
-def swappiness_high(entry: Component, *, limit: int = 60) -> Iterator[Problem]:
+def swappiness_high(entry: Component, *, limit: int = 60, swapping: int = 10) -> Iterator[Problem]:
     """A high swappiness moves memory of the service to disk to make room for page cache.
 
-    Values from 100 on are meant for swap in memory (zram, zswap) and are not judged.
+    Values from 100 on are meant for swap in memory (zram, zswap) and are not judged. On a live host that swaps to disk, more than
+    `swapping` (what tuned's profiles set) is said; without such swap the value does nothing.
     """
     _demand(entry, ('vm.swappiness',))
     value = _whole(entry['value'])
-    if limit < value < 100:
+    if entry['form'].value == 'live':
+        if not any('zram' not in device for device, _ in entry.peer('host')['swaps'].value):
+            raise NotApplicable('no swap on a disk')
+        if swapping < value < 100:
+            yield Problem(entry['value'], 'swappiness is {value} with swap on disk: memory of the service is paged out to keep files cached', limit=swapping, fix=entry['value'].set(swapping))
+    elif limit < value < 100:
         yield Problem(
             entry['value'],
             'swappiness {value} is over the default of {limit}: with swap on disk, memory of the service is paged out sooner',

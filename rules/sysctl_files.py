@@ -21,16 +21,19 @@ def overridden_elsewhere(entry: Component) -> Iterator[Problem]:
         yield Problem(entry['value'], '{name} = {value} has no effect: {where}, which is read later, sets {last}', name=entry.name, where=where, last=last['value'].value, see=[('this one holds', last['value'])])
 
 
-OWNED = ('net.netfilter.nf_conntrack', 'net.ipv4.conf.', 'net.ipv6.conf.', 'kernel.core_pattern', 'net.ipv4.ip_forward')
-"""Parameters that kube-proxy, the network plugin or a crash handler set again after boot."""
+OWNED = (
+    'net.netfilter.nf_conntrack', 'net.nf_conntrack_max', 'net.ipv4.conf.', 'net.ipv6.conf.', 'kernel.core_pattern', 'net.ipv4.ip_forward', 'net.bridge.',
+    'vm.overcommit_memory', 'vm.panic_on_oom', 'kernel.panic', 'kernel.keys.root_max',
+)  # fmt: skip
+"""Parameters that kube-proxy, the network plugin, kubelet or a crash handler set again after boot."""
 
 
 @rule('sysctl-live-differs', on='sysctl', severity='warning', source='sysctl.d(5): files are applied at boot, in order; later assignments win')
 def live_differs(entry: Component) -> Iterator[Problem]:
     """The value in force is not the one that the files set: the next boot changes the node, or the file was never applied.
 
-    A tuned profile, a container with privileges or a person may have written it. Parameters that kube-proxy and network plugins
-    set are advice.
+    A tuned profile, a container with privileges or a person may have written it. Parameters that kube-proxy, kubelet and network
+    plugins set are advice.
     """
     if not entry.peers('setter'):
         raise NotApplicable('no file sets it')

@@ -1,6 +1,7 @@
 """The fixes of a node as files: what the script applies, `undo` takes back, byte for byte."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from configaudit import cli
 from configaudit.audit import audit_node
 from configaudit.config import Config
-from configaudit.fix_plan import files, plan, steps_of, write
+from configaudit.fix_plan import Planned, files, plan, steps_of, write
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_fixes import step_of
 
@@ -47,6 +48,62 @@ def test_the_script_applies_and_undoes(tmp_path: Path) -> None:
     run('undo')
     assert kept.read_text() == 'vm.swappiness = 5\n'
     assert log.read_text().splitlines()[-2:] == ['-w net.core.somaxconn=128', '-w kernel.pid_max=16384']
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], int]:
+    """The script of a plan with a drop-in and a parameter, on a root of its own, with tools that do nothing but the first of them fails."""
+    steps = (step_of(('unit', 'x.service', 'LimitNOFILE'), '1:2', ''), step_of(('sysctl', 'vm.swappiness'), 10, '60'))
+    finding = audit_node(Snapshot(BAD, facts={'netns': 'host', 'pidns': 'host'}), Config()).findings[0]
+    write([Planned(finding, steps)], str(tmp_path / 'plan'))
+    path, root, tools = tmp_path / 'plan/configaudit-fix.sh', tmp_path / 'root', tmp_path / 'bin'
+    (root / 'etc/systemd/system').mkdir(parents=True)
+    (root / 'etc/sysctl.d').mkdir()
+    path.write_text(path.read_text().replace('install_file /etc', f'install_file {root}/etc').replace('restore_file /etc', f'restore_file {root}/etc').replace('"files$1"', f'"files${{1#{root}}}"'))
+    tools.mkdir()
+    for name, code in (('systemctl', 1), ('sysctl', 0)):
+        (tools / name).write_text(f'#!/bin/sh\necho "$0 $*" >> {tmp_path}/log\nexit {code}\n')
+        (tools / name).chmod(0o755)
+    return lambda word: subprocess.run(['sh', str(path), word], check=False, capture_output=True, env={'PATH': f'{tools}:/usr/bin:/bin'}).returncode
+
+
+def tree(root: Path) -> dict[str, str]:
+    return {str(path.relative_to(root)): path.read_text() if path.is_file() else '' for path in root.rglob('*')}
+
+
+@pytest.mark.parametrize('words', [['apply', 'undo'], ['apply', 'apply', 'undo'], ['undo'], ['apply', 'undo', 'undo'], ['apply', 'undo', 'apply', 'undo']])
+@pytest.mark.parametrize('held', ['', 'net.core.somaxconn = 1\n'])
+def test_undo_leaves_what_was_there(script: Callable[[str], int], tmp_path: Path, words: list[str], held: str) -> None:
+    if held:
+        (tmp_path / 'root/etc/sysctl.d/99-configaudit.conf').write_text(held)
+    before = tree(tmp_path / 'root')
+    for word in words:
+        script(word)
+    assert tree(tmp_path / 'root') == before
+
+
+def test_a_step_that_fails_stops_no_other(script: Callable[[str], int], tmp_path: Path) -> None:
+    assert script('apply') == 1
+    assert 'sysctl -w vm.swappiness=10' in (tmp_path / 'log').read_text()
+    assert (tmp_path / 'root/etc/systemd/system/x.service.d/zz-configaudit.conf').read_text().endswith('[Service]\nLimitNOFILE=1:2\n')
+
+
+def test_what_an_earlier_plan_set_stays() -> None:
+    finding = audit_node(Snapshot(BAD, facts={'netns': 'host', 'pidns': 'host'}), Config()).findings[0]
+    held = {'/etc/sysctl.d/99-configaudit.conf': '# written by configaudit; see PLAN.md\nfs.file-max = 3\nvm.swappiness = 60\n'}
+    steps = (step_of(('sysctl', 'vm.swappiness'), 10, '60'),)
+    assert files([Planned(finding, steps)], held)['/etc/sysctl.d/99-configaudit.conf'].splitlines()[1:] == ['fs.file-max = 3', 'vm.swappiness = 10']
+
+
+@pytest.mark.parametrize(('name', 'said'), [('99-sysctl.conf', True), ('99-a.conf', False), ('50-x.conf', False)])
+def test_a_file_that_is_read_later_is_named(name: str, said: bool) -> None:
+    files = {**BAD, f'/etc/sysctl.d/{name}': 'kernel.pid_max = 16384\n'}
+    steps = [step for item in plan(audit_node(Snapshot(files, facts={'netns': 'host', 'pidns': 'host'}), Config()).findings) for step in item.steps]
+    assert [step.note for step in steps if 'pid_max' in step.now] == [f'/etc/sysctl.d/{name} sets kernel.pid_max too and is read later: change it there' if said else '']
+
+
+def test_a_value_that_was_empty_is_written_back() -> None:
+    assert step_of(('sysctl', 'net.ipv4.ip_local_reserved_ports'), '10250', '').undo == "echo '' > /proc/sys/net/ipv4/ip_local_reserved_ports"
 
 
 @pytest.mark.parametrize(

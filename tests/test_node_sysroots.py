@@ -108,7 +108,7 @@ def test_swap_a_low_runtime_limit_and_a_slow_clock() -> None:
         '/proc/swaps': 'Filename Type Size Used Priority\n/dev/vdb partition 8388604 0 -2\n', '/proc/700/limits': LIMITS.format(1024, 4096),
         '/sys/devices/system/clocksource/clocksource0/current_clocksource': 'hpet',
     })  # fmt: skip
-    assert found(files) == ['warning clocksource-slow', 'warning node-swap-on', 'warning runtime-open-files-low']
+    assert found(files) == ['advice sysctl-swappiness-high', 'warning clocksource-slow', 'warning node-swap-on', 'warning runtime-open-files-low']
 
 
 def test_an_ordinary_pod_passes_and_fails_nothing_of_the_network() -> None:

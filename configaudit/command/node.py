@@ -58,7 +58,7 @@ def command(**given: Any) -> int:
         save(snapshot, given['save'])
     result = audit_node(snapshot, config)
     if given['fix_plan']:
-        written = write(plan(result.findings), given['fix_plan'])
+        written = write(plan(result.findings), given['fix_plan'], result.findings, snapshot.files)
         say(f'{given["fix_plan"]}: {", ".join(written)}')
     if given['form'] == 'npd':
         from configaudit.outcomes import outcomes

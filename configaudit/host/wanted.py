@@ -53,9 +53,11 @@ CMDLINE = frozenset((
 PROGRAMS = frozenset((
     'containerd', 'dockerd', 'crio', 'kubelet', 'kube-proxy', 'k3s', 'k3s-server', 'k3s-agent', 'rke2', 'tritonserver', 'nginx', 'envoy', 'haproxy', 'traefik',
     'redis-server', 'mongod', 'postgres', 'mysqld', 'java', 'ollama', 'llama-server', 'vllm', 'text-generation', 'nvidia-persiste', 'nv-fabricmanage', 'irqbalance',
-    'tuned', 'systemd', 'sglang', 'trtllm-serve', 'node',
+    'tuned', 'systemd', 'sglang', 'trtllm-serve',
 ))  # fmt: skip
 """Names of processes (as /proc/PID/comm cuts them, 15 characters) whose limits are read."""
-ENGINE_WORDS = ('vllm', 'sglang', 'trtllm', 'lmdeploy', 'text-generation', 'tensorrt_llm')
-"""Words in the command line of a Python process that make it an inference engine."""
-PROCESS = ('comm', 'limits', 'status', 'cgroup', 'mountinfo', 'cmdline')
+ENGINES = {
+    'tritonserver': 'triton', 'ollama': 'ollama', 'llama-server': 'llamacpp', 'text-generation': 'tgi', 'text-generation-launcher': 'tgi', 'text-generation-server': 'tgi',
+    'vllm': 'vllm', 'sglang': 'sglang', 'sglang_router': '', 'lmdeploy': 'lmdeploy', 'trtllm-serve': 'trtllm', 'tensorrt_llm': 'trtllm', 'text_generation_server': 'tgi',
+}  # fmt: skip
+"""Programs and Python packages -> the inference engine that they start ('': none)."""

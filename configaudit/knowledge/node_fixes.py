@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SYSCTL_FILE = '/etc/sysctl.d/99-configaudit.conf'
-UDEV_FILE = '/etc/udev/rules.d/60-configaudit.rules'
+UDEV_FILE = '/etc/udev/rules.d/99-configaudit.rules'
 TMPFILES_FILE = '/etc/tmpfiles.d/99-configaudit.conf'
+DROP_IN = 'zz-configaudit.conf'
+"""Of units: drop-ins are read by name, and override.conf, which `systemctl edit` writes, comes after digits."""
 KUBELET_FILE = '/etc/kubernetes/kubelet.conf.d/99-configaudit.conf'
 KUBELET_HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 
@@ -43,7 +45,8 @@ def _shown(value: object) -> str:
 
 def _sysctl(target: tuple[str, ...], value: str, old: str) -> Step:
     key = target[0]
-    return Step(f'sysctl -w {shlex.quote(f"{key}={value}")}', f'sysctl -w {shlex.quote(f"{key}={old}")}', SYSCTL_FILE, f'{key} = {value}\n')
+    undo = f'sysctl -w {shlex.quote(f"{key}={old}")}' if old else _write('/proc/sys/' + key.replace('.', '/'), '')  # sysctl -w takes no empty value
+    return Step(f'sysctl -w {shlex.quote(f"{key}={value}")}', undo, SYSCTL_FILE, f'{key} = {value}\n')
 
 
 def _write(path: str, value: str) -> str:
@@ -92,7 +95,7 @@ def _clocksource(target: tuple[str, ...], value: str, old: str) -> Step:
 def _unit(target: tuple[str, ...], value: str, old: str) -> Step:
     unit, key = target
     reload = f'systemctl daemon-reload && systemctl restart {shlex.quote(unit)}'
-    return Step(reload, reload, f'/etc/systemd/system/{unit}.d/99-configaudit.conf', f'[Service]\n{key}={value}\n', f'restarts {unit}; running containers keep their limits until they are recreated')
+    return Step(reload, reload, f'/etc/systemd/system/{unit}.d/{DROP_IN}', f'[Service]\n{key}={value}\n', f'restarts {unit}; running containers keep their limits until they are recreated')
 
 
 def _kubelet(target: tuple[str, ...], value: str, old: str) -> Step:

@@ -75,9 +75,13 @@ HOST_PROCESS = declare(Kind('host-process', (), {
     'memlock_hard': SettingSpec('bytes', raise_only=True),
     'shm_bytes': SettingSpec('bytes'),
     'words': SettingSpec('text', ''),
+    'spread': SettingSpec('bool', False),
+    'unit': SettingSpec('text', ''),
+    'huge_pages': SettingSpec('bool', True),
 }))  # fmt: skip
 """A running process whose limits matter: a runtime, a kubelet, an inference engine, a proxy, a database. `engine`: vllm, sglang ... or '';
-`words`: its command line, without credentials."""
+`words`: its command line, without credentials; `spread`: over several GPUs at once; `unit`: its systemd unit, '' in a container;
+`huge_pages`: whether the kernel may give it transparent ones."""
 
 GPU_DEVICE = declare(Kind('gpu-device', (), {'link_width': SettingSpec('count'), 'link_width_max': SettingSpec('count')}))
 """A GPU on the PCI bus and the lanes of its link."""

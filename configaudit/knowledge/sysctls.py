@@ -56,11 +56,11 @@ BOUNDS: tuple[Bound, ...] = (
     ),
     Bound(
         'sysctl-nr-open-low', ('fs.nr_open',), 2**20, 'warning',
-        'fs.nr_open {value} is under the kernel default of {limit}: a unit or container that asks for more open files '
-        'does not start',
-        """fs.nr_open is the ceiling of every RLIMIT_NOFILE: below its default, services fail to start.
+        'fs.nr_open {value} is under the kernel default of {limit}: a container that asks for more open files does not '
+        'start, and a unit gets fewer than it asks for',
+        """fs.nr_open is the ceiling of every RLIMIT_NOFILE: below its default, containers fail to start.
 
-        A unit with LimitNOFILE=1048576, or a container with such a ulimit, cannot be given more than fs.nr_open.""",
+        A container with such a ulimit is refused (EPERM); systemd gives a unit with LimitNOFILE=1048576 what it can.""",
         f'{SYSCTL_DOC}/fs.rst: default 1024*1024', remedy='delete', checklist='july-10',
         live=2**20,
     ),
@@ -74,6 +74,17 @@ BOUNDS: tuple[Bound, ...] = (
         dropped. Many connections in TIME_WAIT are cured by connection reuse, then by tcp_tw_reuse on the client.""",
         'Linux 4.12 removal of tcp_tw_recycle (commit 4396e46187ca)', relation='not', remedy='delete',
         live=0,
+    ),
+    Bound(
+        'sysctl-tw-reuse-everywhere', ('net.ipv4.tcp_tw_reuse',), 1, 'advice',
+        'tcp_tw_reuse {value} reuses ports in TIME_WAIT toward every destination; the default of 2 does so for loopback only',
+        """Reusing ports in TIME_WAIT trusts the timestamps of every peer: the kernel's documentation says to ask an expert first.
+
+        On a Kubernetes node, the only host that is judged, it holds for the host and for pods with hostNetwork. Many connections in TIME_WAIT are cured by
+        keeping connections open, then by a wider port range in the pod.
+
+        When it is wrong: a proxy that was measured to run out of ports.""",
+        f'{IP_SYSCTL}, tcp_tw_reuse: default 2 since Linux 4.19', relation='is', elsewhere='', remedy='delete', live=2,
     ),
     Bound(
         'sysctl-pid-max-low', ('kernel.pid_max',), 65535, 'warning',

@@ -137,6 +137,6 @@ def _cgroups(snapshot: Snapshot) -> Setting:
     if unified in snapshot.files:
         return Setting('cgroup_version', 2, place)
     mounts = snapshot.text('/proc/self/mountinfo') or ''
-    if ' - cgroup ' in mounts or snapshot.names('/sys/fs/cgroup'):
+    if ' - cgroup ' in mounts or {'cpu', 'cpu,cpuacct', 'memory', 'pids', 'systemd'}.intersection(snapshot.names('/sys/fs/cgroup')):
         return Setting('cgroup_version', 1, place)
     return Setting('cgroup_version', None, place, reason=f'{unified}: {snapshot.why(unified)}')

@@ -1,15 +1,21 @@
 """Running processes and their limits. Source: proc(5), /proc/PID/limits; proc_pid_mountinfo(5)."""
 
 import math
+import re
 
 from configaudit.extract.node.live import place_of_file, whole
+from configaudit.host.processes import engine_of
 from configaudit.host.snapshot import Snapshot
-from configaudit.host.wanted import ENGINE_WORDS
 from configaudit.knowledge.node_kinds import HOST_PROCESS
 from configaudit.model import Component, Setting
+from configaudit.places import Place
 
 _ROWS = {'Max open files': 'nofile', 'Max locked memory': 'memlock'}
-_PROGRAMS = {'tritonserver': 'triton', 'ollama': 'ollama', 'llama-server': 'llamacpp', 'text-generation': 'tgi', 'vllm': 'vllm', 'sglang': 'sglang'}
+_WIDTHS = r'(?:^|\s)(?:-tp|-pp|--tp|--tp[-_]size|--pp[-_]size|--tensor-parallel-size|--pipeline-parallel-size|--num-shard)[ =](\d{1,4})(?=\s|$)'
+_ONE_PROCESS = ('ollama', 'llamacpp')
+"""Engines that drive several GPUs from one process, without NCCL."""
+_DEFAULT_ONE = ('vllm', 'sglang', 'lmdeploy')
+"""Engines that take one GPU unless their command line says otherwise."""
 _SUFFIXES = {'k': 2**10, 'm': 2**20, 'g': 2**30}
 
 
@@ -23,12 +29,28 @@ def _process(snapshot: Snapshot, folder: str) -> Component:
     place = place_of_file(snapshot, f'{folder}/limits')
     program = snapshot.text(f'{folder}/comm') or ''
     words = snapshot.text(f'{folder}/cmdline') or ''
-    engine = _PROGRAMS.get(program) or next((word for word in ENGINE_WORDS if word in words), '')
+    engine = engine_of(program, words)
     settings = {
         'program': Setting('program', program, place), 'engine': Setting('engine', engine, place), 'words': Setting('words', words, place),
-        **_limits(snapshot, folder), 'shm_bytes': _shm(snapshot, folder),
+        **_limits(snapshot, folder), 'shm_bytes': _shm(snapshot, folder), 'spread': _spread(engine, program, words, place),
+        'unit': Setting('unit', _unit(snapshot.text(f'{folder}/cgroup') or ''), place),
+        'huge_pages': Setting('huge_pages', 'THP_enabled:\t0' not in (snapshot.text(f'{folder}/status') or ''), place),
     }  # fmt: skip
     return Component(HOST_PROCESS, program, f'live/process/{program}', place, settings)
+
+
+def _spread(engine: str, program: str, words: str, place: Place) -> Setting:
+    """Whether the engine runs on several GPUs at once, as far as its command line or title tells."""
+    widths = [int(number) for number in re.findall(_WIDTHS, words)]
+    several = max(widths, default=1) > 1 or '_TP' in f'{program} {words}'
+    told = bool(widths) or several or engine in _ONE_PROCESS or (engine in _DEFAULT_ONE and '::' not in words)
+    return Setting('spread', several, place, reason='' if told else 'its command line does not say over how many GPUs it runs')
+
+
+def _unit(text: str) -> str:
+    """The unit of a process that systemd started outside of any container, from its control group."""
+    names = (line.rpartition(':')[2].strip().rpartition('/')[2] for line in text.splitlines() if '/system.slice/' in line)
+    return next((name for name in names if name.endswith('.service')), '')
 
 
 def _limits(snapshot: Snapshot, folder: str) -> dict[str, Setting]:

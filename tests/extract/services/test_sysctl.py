@@ -105,3 +105,11 @@ def test_a_template_is_not_assessed(run) -> None:  # type: ignore[no-untyped-def
     result = run({'etc/sysctl.d/a.conf': 'fs.file-max = {{ files }}\n'})
     assert not result.findings
     assert 'sysctl-file-max-lowered' in {item.rule.id for item in result.not_assessed}
+
+
+@pytest.mark.parametrize(('reserved', 'judged'), [('8080,61000-61100', 1), ('9000-11000,30000-32767', 0)])
+def test_reserved_ports_must_be_the_right_ones(run, reserved: str, judged: int) -> None:  # type: ignore[no-untyped-def]
+    """Other reserved ports keep none of Kubernetes' free."""
+    text = f'net.ipv4.ip_local_port_range = 1024 65535\nnet.ipv4.ip_local_reserved_ports = {reserved}\n'
+    result = run({'etc/sysctl.d/99-kubernetes.conf': text})
+    assert [item.rule.id for item in result.findings].count('sysctl-port-range-over-node-ports') == judged
