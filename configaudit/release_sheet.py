@@ -1,7 +1,7 @@
 """One release of an engine as a sheet: its flags with the defaults that hold on a GPU, and the history of one name."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from configaudit.errors import UsageError
 from configaudit.knowledge.at_version import HISTORIES, flags_at, resolved
@@ -9,11 +9,17 @@ from configaudit.knowledge.defaults import Default
 from configaudit.knowledge.flag import Flag
 from configaudit.knowledge.flags import Catalogue, catalogue
 from configaudit.knowledge.gpus import Gpu, lookup
-from configaudit.knowledge.shipped import servers
+from configaudit.knowledge.shipped import servers, settings
 from configaudit.knowledge.versions import Version, parse
 
 PRODUCTS = {'vllm': 'vLLM', 'sglang': 'SGLang'}
 NOT_LISTED = 'worked out at start'
+_ALSO = {
+    'llama.cpp': 'llama.cpp-server', 'llama-cpp': 'llama.cpp-server', 'llamacpp': 'llama.cpp-server', 'llama-server': 'llama.cpp-server',
+    'trtllm': 'tensorrt-llm', 'trt-llm': 'tensorrt-llm', 'trtllm-serve': 'tensorrt-llm', 'tensorrtllm': 'tensorrt-llm',
+    'text-generation-inference': 'tgi', 'tensorflow-serving': 'tf-serving', 'tritonserver': 'triton', 'ray': 'ray-serve', 'rayserve': 'ray-serve',
+}  # fmt: skip
+"""Other names of engines: of the project, its command, its image."""
 
 
 class Row(NamedTuple):
@@ -61,17 +67,33 @@ class Sheet(NamedTuple):
 
 def known_engine(name: str) -> str:
     """The engine that a word names. UsageError with the names there are."""
-    found = name.lower().replace('_', '-')
+    word = name.lower().replace('_', '-')
+    found = _ALSO.get(word, word)
     if found in HISTORIES or found in servers():
         return found
     raise UsageError(f'no engine is called {name!r} (there are: {", ".join((*HISTORIES, *servers()))})')
+
+
+def settings_named(engine: str, words: Iterable[str]) -> dict[str, Any]:
+    """The hand-kept settings of a server, only those that the words name when any does. UsageError for a word that names none."""
+    held = dict(settings(engine))
+    wanted = [word for word in words if word not in ('newest', 'latest') and parse(word) is None]
+    rows = {_plain(row['setting']): row for row in held['settings']}
+    lost = next((word for word in wanted if _plain(word) not in rows), '')
+    if lost:
+        raise UsageError(f'{engine} has no setting {lost!r} in its list (`configaudit engine {engine}` shows it)')
+    return {**held, 'settings': [rows[_plain(word)] for word in wanted]} if wanted else held
+
+
+def _plain(name: str) -> str:
+    return name.lower().lstrip('-').replace('-', '_')
 
 
 def release_of(text: str, known: Catalogue) -> Version:
     """The release that a word names; 'newest' or 'latest' is the newest that is recorded. UsageError for other words."""
     version = known.newest if text in ('newest', 'latest', '') else parse(text)
     if version is None:
-        raise UsageError(f'{text!r} is not a version such as {known.newest}')
+        raise UsageError(f'{text!r} is not a version such as {known.newest}, or newest')
     return version
 
 
@@ -154,7 +176,7 @@ def _past(name: str, known: Catalogue, version: Version, worked_out: Mapping[str
         ranges = tuple((first, last, generation) for generation, first, last in known.metric_history(name))
         there = any(_between(version, first, last, known) for first, last, _ in ranges)
         return Past(name, 'metric', ranges, 'emitted' if there else 'not emitted')
-    option = known.spelling(name if name.startswith('-') else '--' + name)
+    option = known.spelling(name if name.startswith('-') else '--' + name.replace('_', '-'))
     found = known.find(option, version)
     history = known.history(found.flag.option if found.flag else option)
     if not history:

@@ -103,3 +103,26 @@ def test_a_flag_is_asked_for_as_it_is_written_on_a_command_line(capsys: pytest.C
 
 def test_an_empty_list_is_no_mapping(capsys: pytest.CaptureFixture[str]) -> None:
     assert '0.32.0 - 0.33.0  json; default empty' in shown(capsys, 'vllm', '0.32.0', '--allowed-origins')
+
+
+@pytest.mark.parametrize('flag', ['--mem-fraction-static', 'mem_fraction_static', 'mem-fraction-static'])
+def test_a_flag_may_be_named_as_on_the_command_line_or_in_a_program(capsys: pytest.CaptureFixture[str], flag: str) -> None:
+    assert '--mem-fraction-static (flag): there' in shown(capsys, 'sglang', 'newest', flag)
+
+
+@pytest.mark.parametrize(('word', 'engine'), [('llama.cpp', 'llama.cpp-server'), ('llama-server', 'llama.cpp-server'), ('TensorRT-LLM', 'tensorrt-llm'), ('trtllm', 'tensorrt-llm'), ('vLLM', 'vLLM')])
+def test_engines_have_the_names_that_people_use(capsys: pytest.CaptureFixture[str], word: str, engine: str) -> None:
+    assert shown(capsys, word).startswith(engine)
+
+
+@pytest.mark.parametrize('words', [('OLLAMA_NUM_PARALLEL',), ('0.12.0', 'ollama_num_parallel')])
+def test_a_server_without_history_shows_the_setting_that_is_named(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+    page = shown(capsys, 'ollama', *words)
+    assert 'OLLAMA_NUM_PARALLEL' in page
+    assert 'OLLAMA_MAX_QUEUE' not in page
+
+
+def test_a_word_that_names_nothing_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(['engine', 'ollama', 'OLLAMA_NUM_PARALEL']) == 2
+    assert "no setting 'OLLAMA_NUM_PARALEL'" in capsys.readouterr().err
+    assert cli.run(['engine', 'vllm', '--gpuu', 'H100']) == 2

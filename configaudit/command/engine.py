@@ -4,8 +4,7 @@ import click
 
 from configaudit.command.streams import emit
 from configaudit.knowledge.at_version import HISTORIES
-from configaudit.knowledge.shipped import settings
-from configaudit.release_sheet import known_engine, sheet
+from configaudit.release_sheet import known_engine, settings_named, sheet
 from configaudit.report.release import FORMATS, render, server
 
 
@@ -20,9 +19,9 @@ def command(name: str, version: str, names: tuple[str, ...], gpu: str, usage: st
     """Show what ENGINE has at VERSION: every flag, its type, and the default that holds when nobody gives it.
 
     Some defaults are worked out at start from the GPU, its memory and the usage: --gpu makes them certain. With FLAG (or an
-    environment variable, or a metric: `max_num_seqs`, VLLM_USE_V1, vllm:num_requests_running) its whole history is shown
-    instead. VERSION may be `newest`. For servers without a recorded history (tgi, ollama, triton ...) the settings that
-    matter are listed as of one release.
+    environment variable, or a metric: `--max-num-seqs`, `max_num_seqs`, VLLM_USE_V1, vllm:num_requests_running) its whole
+    history is shown instead. VERSION may be `newest`. For servers without a recorded history (tgi, ollama, triton ...) the settings that
+    matter are listed as of one release, or those that FLAG names.
 
     \b
     configaudit engine vllm 0.10.2 --gpu H100
@@ -33,5 +32,5 @@ def command(name: str, version: str, names: tuple[str, ...], gpu: str, usage: st
     if engine in HISTORIES:
         emit(render(form, sheet(engine, version, gpu, usage, names)))
     else:
-        emit(server(form, engine, settings(engine)))
+        emit(server(form, engine, settings_named(engine, (version, *names))))
     return 0
