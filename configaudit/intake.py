@@ -165,7 +165,7 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Ku
         problem = _python_problem(source, config) if source.path.endswith('.py') else None
         if problem is not None:
             intake.errors.append(problem)
-        else:
+        elif not any(item.path == source.path for item in intake.skipped):
             intake.skipped.append(Skipped(source.path, 'holds no configuration that is read'))
 
 

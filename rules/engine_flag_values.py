@@ -132,9 +132,10 @@ def _duplicated(engine: str) -> Rule:
             if not flags or option.name in REPEATED or any(flag.nargs in ('+', '*') for flag in flags):
                 continue
             differ = _spelled(last) != _spelled(option)
+            seen = all(value.known for value in (*option.values, *last.values))
             yield Problem(
                 option.word.place, '{flag} is given again: {engine} takes the last{kept}', flag=option.given, engine=release(component),
-                kept=f', {_spelled(last)}, not {_spelled(option)}' if differ else '', detail=option.name, severity=None if differ else 'advice',
+                kept=f', {_spelled(last)}, not {_spelled(option)}' if differ else '', detail=option.name, severity=None if differ and seen else 'advice',
                 see=[('the one that counts', last.word.place)], fix=None if differ else drop(option),
             )  # fmt: skip
 
@@ -163,7 +164,7 @@ def _spelled(option: Any) -> str:
     """An option's value, or whether a switch is on."""
     if option.value is None:
         return 'off' if option.negated else 'on'
-    return ' '.join(value.value if value.known else '?' for value in option.values)
+    return ' '.join(value.value if value.known else value.place.text.strip('"\'') for value in option.values)
 
 
 def _stray(engine: str) -> Rule:

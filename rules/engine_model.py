@@ -8,7 +8,8 @@ from configaudit.knowledge.kv_budget import RESERVE_GIB, Most, most
 from configaudit.knowledge.models import Model, is_published, least_weight_bytes, lookup
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 
-from .vllm import generates, on_gpu
+from .serving import generates
+from .vllm import on_gpu
 
 OTHER_SHAPE = ('--hf-overrides', '--hf-config-path', '--json-model-override-args', '--config-format')
 """Options that change the shape that the model's own configuration gives."""

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, rule
 
-from .serving import scraped
+from .serving import NO_ANSWERS, scraped
 
 README = 'llama.cpp tools/server/README.md'
-_NO_ANSWERS = ('--embedding', '--embeddings', '--rerank', '--reranking')
 _PUBLIC = ('LoadBalancer', 'NodePort')
 
 
@@ -45,7 +44,7 @@ def generation_unbounded(engine: Component) -> Iterator[Problem]:
     A request may set its own `max_tokens`; this is the bound for those that do not.
     """
     predict = engine['n_predict']
-    if any(option.name in _NO_ANSWERS for option in engine['options'].value) or 'LLAMA_ARG_EMBEDDINGS' in engine['environment'].value:
+    if any(option.name in NO_ANSWERS for option in engine['options'].value) or 'LLAMA_ARG_EMBEDDINGS' in engine['environment'].value:
         raise NotApplicable('it generates nothing')
     if predict.value == -1:
         yield Problem(predict, '--n-predict is {word}: an answer ends with the context only', word=-1 if predict.is_set else 'not set')

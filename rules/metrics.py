@@ -112,7 +112,7 @@ def _absent(asked: _Asked, states: tuple[str, ...], word: Callable[[Answer], str
             return None
         since = f'gone since {product} {answer.between[1]}' if answer.between[1] else f'an earlier name in {product}'
         return _problem(asked, uses, '{name} is {since}: {outcome} from there on', 'advice', None, since=since)
-    where = release(engine) if engine is not None else f'{product} {asked.version} (given by option)'
+    where = release(engine) if engine is not None else f'{product} {asked.version} (as given)'
     if right:
         return _problem(asked, uses, '{name} does not exist in {engine}, one of the releases here: {since}', 'advice', None, engine=where, since=word(answer))
     unseen = any(one is not None and one.partial and given.state == 'hidden' for one, given in wrong)

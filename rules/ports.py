@@ -143,9 +143,11 @@ def texts(value: Any) -> Iterator[str]:
 def service_port_unserved(service: Component) -> Iterator[Problem]:
     """A Service sends to a port that no container behind it declares or serves: every request there is refused.
 
-    It is advice for one port of several when another one reaches the engine.
+    It is advice for one port of several when another one reaches the engine. A headless Service has none: its name leads to the pods themselves.
     """
     pods, ports = service.peers('pod'), service['ports'].value
+    if service['cluster_ip'].known_value == 'None':
+        raise NotApplicable('it is headless: clients reach the pods at a port of their own choice')
     if not pods or not all(_together(service, pod) for pod in pods) or any(pod.partial for pod in pods):
         raise NotApplicable('the pods behind it do not stand beside it')
     containers = [container for pod in pods for container in pod.peers('container') if not container['init'].value]

@@ -10,7 +10,7 @@ from configaudit.patterns import regex
 
 from .ports import texts
 from .probes import arithmetic, budget, deadline_after
-from .serving import AS_WRITTEN, SHORT_ANSWERS, idles, is_gateway, serving_engine
+from .serving import AS_WRITTEN, SHORT_ANSWERS, generates, idles, is_gateway, serving_engine
 
 _DEPLOYMENT = 'Kubernetes documentation, concepts/workloads/controllers/deployment'
 _LIFECYCLE = 'Kubernetes documentation, concepts/workloads/pods/pod-lifecycle, termination of pods'
@@ -26,8 +26,15 @@ def share(value: Any, of: int, up: bool) -> int:
 
 
 def counted(number: int, noun: str) -> str:
-    """'1 GPU', '2 GPUs'."""
-    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
+    """'1 GPU', '2 GPUs', '2 of google.com/tpu'."""
+    return f'{number} of {noun}' if '/' in noun else f'{number} {noun}' if number == 1 else f'{number} {noun}s'
+
+
+def _device(workload: Component) -> str:
+    """'GPU', or the name of the resource where it is another device."""
+    names = {str(container['gpu_resource'].known_value) for pod in workload.peers('pod') for container in pod.peers('container') if container['gpu_resource'].is_set}
+    others = sorted(name for name in names if not name.startswith(('nvidia.com/', 'amd.com/', 'gpu.intel.com/')))
+    return others[0] if len(names) == 1 and others else 'GPU'
 
 
 @rule(
@@ -59,7 +66,7 @@ def gpu_rollout_needs_spare_gpus(workload: Component) -> Iterator[Problem]:
     message = 'the rollout starts {more} before it stops one of {replicas}: maxUnavailable {zero} 0, so it hangs unless {spare} more can be had'
     see = [('the strategy belongs here', workload.place)] if at.name == 'replicas' else []
     see += [('its volume', pod['rwo_claims'].place) for pod in workload.peers('pod') if pod['rwo_claims'].is_set]
-    yield Problem(at, message, more=counted(more, 'pod'), replicas=replicas, zero=f'{unavailable.value} rounds to' if isinstance(unavailable.value, str) else 'is', spare=counted(gpus, 'GPU'), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
+    yield Problem(at, message, more=counted(more, 'pod'), replicas=replicas, zero=f'{unavailable.value} rounds to' if isinstance(unavailable.value, str) else 'is', spare=counted(gpus, _device(workload)), see=see, fix=_without_surge(surge, unavailable), detail='strategy')
 
 
 def _without_surge(surge: Setting, unavailable: Setting) -> Fix:
@@ -141,7 +148,9 @@ def grace_shorter_than_generation(pod: Component, *, longest_generation_s: float
     container = next((found for found in pod.peers('container') if found.peers('engine')), None)
     if container is None:
         raise NotApplicable('no inference server runs in it')
-    if serving_engine(container).kind.name in SHORT_ANSWERS:
+    engine = serving_engine(container)
+    generates(engine)
+    if engine.kind.name in SHORT_ANSWERS:
         raise NotApplicable('its answers take milliseconds')
     grace, sleep = pod['grace_s'], hook_sleeps(container)
     if sleep is None or sleep >= longest_generation_s or sleep + longest_generation_s <= grace.value:

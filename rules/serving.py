@@ -23,6 +23,8 @@ HEALTH = {
 """Where each engine answers that it can serve."""
 OPENS_AT_ONCE = ('ollama',)
 """Engines that listen within a second and load a model when somebody asks for it."""
+NO_ANSWERS = ('--is-embedding', '--embedding', '--embeddings', '--rerank', '--reranking')
+"""Switches of SGLang and llama.cpp that make a server of vectors and scores."""
 SHORT_ANSWERS = ('torchserve', 'tf-serving')
 """Engines whose answers take milliseconds, as a rule."""
 _RUNS_ON_CPU = ('ollama', 'llama.cpp-server', *SHORT_ANSWERS)
@@ -82,6 +84,16 @@ def serving_engine(container: Component) -> Component:
         if option.name == '--headless' or (option.name == '--node-rank' and rank.isdigit() and rank != '0'):
             raise NotApplicable('it is a worker that answers nobody')
     return engine
+
+
+def generates(engine: Component) -> None:
+    """NotApplicable for an engine that embeds or ranks: it decodes nothing, keeps no KV cache between steps, and answers in milliseconds."""
+    for option in engine['options'].known_value or ():  # type: ignore[attr-defined]
+        word = option.value.value if option.value is not None else ''
+        if option.name in ('--task', '--runner') and word not in ('auto', 'generate'):
+            raise NotApplicable(f'it runs {word}, not generation')
+        if option.name in NO_ANSWERS and not option.negated:
+            raise NotApplicable('it embeds or ranks')
 
 
 def needs_gpu(engine: Component) -> bool:

@@ -12,6 +12,7 @@ from configaudit.patterns import regex
 from configaudit.units import show
 
 from .releases import release
+from .serving import generates
 
 DOCS = 'vLLM docs, configuration/optimization'
 WIDEST_DEFAULT = 1024
@@ -50,14 +51,6 @@ def _spreads_experts(engine: Component) -> bool:
     copies = engine['data_parallel_size']
     spread = any(option.name == '--enable-expert-parallel' for option in engine['options'].value)
     return spread and copies.is_set and copies.known_value != 1
-
-
-def generates(engine: Component) -> None:
-    """NotApplicable for an engine that embeds or ranks: it decodes nothing and keeps no KV cache between steps."""
-    for option in engine['options'].value:
-        word = option.value.value if option.value is not None else ''
-        if option.name in ('--task', '--runner') and word not in ('auto', 'generate'):
-            raise NotApplicable(f'it runs {word}, not generation')
 
 
 def serves(engine: Component) -> None:

@@ -6,7 +6,8 @@ from configaudit.model import Component, NotApplicable, Problem, rule
 from configaudit.units import show_bytes
 
 from .releases import is_among, release
-from .vllm import generates, on_gpu
+from .serving import generates
+from .vllm import on_gpu
 
 GIB = 2**30
 

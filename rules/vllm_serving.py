@@ -10,7 +10,8 @@ from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Pro
 
 from .engine_model import Fit, fit, subject
 from .releases import is_among, release
-from .vllm import DOCS, default_of, generates, on_gpu
+from .serving import generates
+from .vllm import DOCS, default_of, on_gpu
 
 LARGE_STEP = 8192
 LONG_PROMPT = 8192

@@ -166,7 +166,9 @@ def _unreadable(document: Document, problem: Any, original: bytes, kind: str) ->
     if problem.kind != 'limit':
         if document.template is not None and (document.path.endswith('.tpl') or not is_kubernetes_text(original)):
             return Unread(document.path, document.line, 'a template that is not YAML by itself')
-        if kind == 'json' and (is_dashboard(original) or not is_interesting(original, 0, len(original))):
+        if kind == 'json' and is_dashboard(original):
+            return Unread(document.path, document.line, f'a dashboard that is no JSON: {problem}')
+        if kind == 'json' and not is_interesting(original, 0, len(original)):
             return Unread(document.path, document.line, 'not configuration that is read')
     return _error(document, problem, original)
 

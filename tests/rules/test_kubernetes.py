@@ -39,3 +39,9 @@ def test_duplicates_are_placed_at_the_one_that_counts(found: Audit) -> None:
 def test_keys_of_which_a_template_chooses_one_are_no_duplicates(found: Audit) -> None:
     text = 'apiVersion: v1\nkind: Service\nmetadata: {name: x}\nspec:\n{{- if .Values.lb }}\n  type: LoadBalancer\n{{- else }}\n  type: ClusterIP\n{{- end }}\n  ports: [{port: 80}]\n'
     assert found({'templates/x.yaml': text}, 'yaml-key-duplicate') == []
+
+
+@pytest.mark.parametrize(('argument', 'count'), [('1', 1), ('true', 1), ('"1"', 0), ('null', 0), ('', 0)])
+def test_the_api_server_refuses_numbers_and_takes_null_as_an_empty_text(found: Audit, argument: str, count: int) -> None:
+    text = f'apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n    - name: c\n      image: own/app:1.0\n      args:\n        - --port\n        - {argument}\n'
+    assert len(found({'p.yaml': text}, 'container-argument-not-string')) == count

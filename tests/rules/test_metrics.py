@@ -74,7 +74,7 @@ def test_the_version_that_a_person_states(run: Run) -> None:
     stated = Config(context=Context(engine_versions={'vllm': '0.16.0'}))
     result = run({'r.yaml': rules(OLD)}, stated)
     assert judged(result) == ['error metric-removed']
-    assert 'vLLM 0.16.0 (given by option)' in next(item.message for item in result.findings if item.rule.id == 'metric-removed')
+    assert 'vLLM 0.16.0 (as given)' in next(item.message for item in result.findings if item.rule.id == 'metric-removed')
 
 
 def test_an_autoscaler_is_about_its_target(run: Run) -> None:

@@ -66,3 +66,10 @@ def test_hook_port(found: Audit, hook: dict[str, Any], count: int) -> None:
 def test_service(found: Audit, target: str, folder: str, count: int) -> None:
     files = {'a/d.yaml': deployment(container()), (folder or 'a/') + 's.yaml': SERVICE.replace('targetPort: 8000', f'targetPort: {target}')}
     assert len(found(files, 'service-port-unserved')) == count
+
+
+def test_a_headless_service_leads_to_the_pods_themselves(found: Audit) -> None:
+    service = SERVICE.replace('targetPort: 8000', 'targetPort: web')
+    assert len(found({'d.yaml': deployment(container()), 's.yaml': service}, 'service-port-unserved')) == 1
+    headless = service.replace('spec: {', 'spec: {clusterIP: None, ')
+    assert found({'d.yaml': deployment(container()), 's.yaml': headless}, 'service-port-unserved') == []

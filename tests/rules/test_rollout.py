@@ -55,6 +55,21 @@ def test_grace(run: Run, grace: int | None, hook: dict[str, Any] | None, found: 
     assert bool(messages(run({'d.yaml': deployment(engine, pod=pod)}), 'grace-shorter-than-generation')) is found
 
 
+@pytest.mark.parametrize('image_and_args', [(None, ['--model=/m', '--runner=pooling']), (None, ['--model=/m', '--task', 'embed']), ('lmsysorg/sglang:v0.5.3', ['--model-path=/m', '--is-embedding'])])
+def test_vectors_and_scores_take_milliseconds(run: Run, image_and_args: tuple[str | None, list[str]]) -> None:
+    image, args = image_and_args
+    engine = container(args=args, **({'image': image, 'command': ['python3', '-m', 'sglang.launch_server']} if image else {}))
+    assert messages(run({'d.yaml': deployment(engine)}), 'grace-shorter-than-generation') == []
+    engine = container(args=args[:1], **({'image': image, 'command': ['python3', '-m', 'sglang.launch_server']} if image else {}))
+    assert messages(run({'d.yaml': deployment(engine)}), 'grace-shorter-than-generation') != []
+
+
+@pytest.mark.parametrize(('resource', 'words'), [('nvidia.com/gpu', '1 GPU more'), ('google.com/tpu', '1 of google.com/tpu more')])
+def test_the_device_that_a_rollout_waits_for_is_named(run: Run, resource: str, words: str) -> None:
+    [message] = messages(run({'d.yaml': deployment(container(resources={'limits': {resource: 1}}))}), 'gpu-rollout-needs-spare-gpus')
+    assert words in message
+
+
 def test_a_pod_that_nothing_rolls_needs_no_grace(run: Run) -> None:
     text = 'apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {app: chat}}\nspec:\n  containers:\n    - {name: e, image: "vllm/vllm-openai:v0.11.0", args: [--model=/m]}\n'
     assert messages(run({'p.yaml': text}), 'grace-shorter-than-generation') == []

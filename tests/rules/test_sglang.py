@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from configaudit.result import Result
+
 from .workloads import container, deployment
 
 Audit = Callable[..., list[str]]
@@ -20,3 +22,17 @@ Audit = Callable[..., list[str]]
 def test_metrics_of_a_server_that_may_draw_pictures(found: Audit, command: list[str], model: str, count: int) -> None:
     engine = container(image='lmsysorg/sglang:v0.5.4', command=command, args=['--model-path', model, '--host=0.0.0.0'])
     assert len(found({'d.yaml': deployment(engine)}, 'sglang-metrics-off')) == count
+
+
+@pytest.mark.parametrize(
+    ('first', 'said'),
+    [
+        ('one', [('warning', 'takes the last, two, not one')]),
+        ('$MODEL', [('advice', 'takes the last, two, not $MODEL')]),
+        ('two', [('advice', 'takes the last')]),
+    ],
+)
+def test_a_flag_that_is_given_again_with_a_value_nobody_sees(run: Callable[..., Result], first: str, said: list[tuple[str, str]]) -> None:
+    script = f'python3 -m sglang.launch_server --model-path /m --served-model-name="{first}" --served-model-name two\n'
+    found = [item for item in run({'serve.sh': script}).findings if item.rule.id == 'sglang-flag-duplicated']
+    assert [(item.severity, item.message.endswith(words)) for item, (_, words) in zip(found, said, strict=True)] == [(severity, True) for severity, _ in said]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from configaudit.context import Context
+from configaudit.extract.carriers.gpu_labels import ANNOTATION
 from configaudit.extract.commands import Invocation
 from configaudit.knowledge.gpus import Gpu, lookup, of_family, possible
 from configaudit.model import Component, Setting
@@ -39,8 +40,17 @@ def engine_gpu(invocation: Invocation, place: Place, context: Context) -> Settin
     if len(found) == 1 and not _is_sliced(carrier):
         return Setting('gpu', found[0], at or place)
     names = ' or '.join(gpu.name or gpu.slice or f'{gpu.memory_gib:.0f} GiB' for gpu in found)
-    reason = 'it is given a part of a GPU' if found and _is_sliced(carrier) else f'it runs on {names}' if found else NOT_SHOWN
+    reason = 'it is given a part of a GPU' if found and _is_sliced(carrier) else f'it runs on {names}' if found else _wrong_note(carrier) or NOT_SHOWN
     return Setting('gpu', None, at or place, reason=reason, candidates=() if _is_sliced(carrier) else found)
+
+
+def _wrong_note(carrier: Component) -> str:
+    """What a person noted that names no GPU, in words; '' where nobody did."""
+    for pod in carrier.peers('pod'):
+        note = next((value for labels in pod['gpu_labels'].known_value or () for key, value in labels if key == ANNOTATION), '')  # type: ignore[attr-defined]
+        if note:
+            return f'the annotation {note!r} names no GPU that is known here'
+    return ''
 
 
 def _exactly(text: str) -> tuple[Gpu, ...]:

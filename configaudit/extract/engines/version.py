@@ -31,15 +31,16 @@ class Release(NamedTuple):
 
 def engine_release(invocation: Invocation, engine: str, context: Context, stores: Stores | None = None) -> Release:
     """The version by annotation, image tag, pins of the script or image file, or as the configuration gives it."""
-    version, found = _annotated(invocation, engine)
+    version, noted = _annotated(invocation, engine)
+    found = noted
     if version is None:
         version, found = _by_image(image_of(invocation), engine)
     if version is None:
         pin, how = _pinned(invocation, engine, stores)
-        version, found = (parse(pin), how) if pin else (None, found)
+        version, found = (parse(pin), how) if pin else (None, noted or found)
     given = context.version_of(engine, invocation.process.component)
     if version is None and given:
-        version, found = parse(given), 'given by option'
+        version, found = parse(given), 'as given'
     if engine in context.assumed_versions:
         version, found = parse(context.assumed_versions[engine]), 'assumed'
     return Release(version, found, _outside(engine, version) if version is not None and engine in _HISTORIES else '')
@@ -52,14 +53,17 @@ def _outside(engine: str, version: Version) -> str:
 
 
 def _annotated(invocation: Invocation, engine: str) -> tuple[Version | None, str]:
-    """The version that a person noted on the pod: '0.10.2', or 'vllm=0.10.2' where several engines run in it."""
+    """The version that a person noted on the pod: '0.10.2', or 'vllm=0.10.2' where several engines run in it; and how, or what is wrong with the note."""
+    wrong = ''
     for pod in invocation.process.component.peers('pod'):
         noted = pod['engine_version']
         for part in str(noted.known_value or '').split(','):
             name, equals, text = part.strip().rpartition('=')
-            if noted.is_set and (not equals or name.strip() == engine) and (version := parse(text)):
-                return version, 'annotation'
-    return None, ''
+            if noted.is_set and text and (not equals or name.strip() == engine):
+                if version := parse(text):
+                    return version, 'annotation'
+                wrong = f'the annotation {text!r} is no version'
+    return None, wrong
 
 
 def _by_image(image: Image | None, engine: str) -> tuple[Version | None, str]:

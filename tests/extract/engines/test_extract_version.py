@@ -104,3 +104,10 @@ spec:
 """
     (one,) = engines({'deployment.yaml': text})
     assert (str(one.version), one.version_from, one['gpu'].value.name) == ('0.9.2', 'annotation', 'L4')
+
+
+def test_an_annotation_that_says_nothing_is_named(engines: Engines) -> None:
+    text = ANNOTATED.format('soon').replace('configaudit.io/engine-version', 'configaudit.io/gpu: H1000\n    configaudit.io/engine-version')
+    (one,) = engines({'pod.yaml': text})
+    assert one.version_from == "the annotation 'soon' is no version"
+    assert one['gpu'].reason == "the annotation 'H1000' names no GPU that is known here"
