@@ -86,10 +86,11 @@ class Cluster(NamedTuple):
 
     def apply(self, body: Object, *, token: str = ADMIN, dry: bool = False) -> tuple[int, Object]:
         """Server-side apply of any object that the server knows."""
-        path = self._path(body) + '?fieldManager=test&force=true&fieldValidation=Strict' + ('&dryRun=All' if dry else '')
+        path = self.path(body) + '?fieldManager=test&force=true&fieldValidation=Strict' + ('&dryRun=All' if dry else '')
         return self.call('PATCH', path, body, token=token, content_type='application/apply-patch+yaml')
 
-    def _path(self, body: Object) -> str:
+    def path(self, body: Object) -> str:
+        """Where an object stands."""
         version = body['apiVersion']
         prefix = f'/apis/{version}' if '/' in version else f'/api/{version}'
         kinds = {item['kind']: item for item in self.call('GET', prefix)[1].get('resources', ()) if '/' not in item['name']}
@@ -327,6 +328,35 @@ def test_every_right_of_the_overlay_is_needed_and_there_is_no_other(cluster: Clu
         ('list', 'nodes', ''), ('get', 'secrets', ''), ('list', 'pods', ''), ('create', 'reports', 'openreports.io'),
     ]:  # fmt: skip
         assert not may(cluster, token, verb, resource, group), (verb, resource)
+
+
+def token_on(cluster: Cluster, node: str) -> str:
+    """The token that a pod of the agent is given on a node."""
+    (template,) = (item['spec']['template'] for item in rendered(DEPLOY / 'base') if item['kind'] == 'DaemonSet')
+    meta = {'name': f'agent-on-{node}', 'namespace': 'configaudit'}
+    assert cluster.apply({'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': node}})[0] in (200, 201)
+    status, pod = cluster.apply({'apiVersion': 'v1', 'kind': 'Pod', 'metadata': meta, 'spec': {**template['spec'], 'nodeName': node}})
+    assert status in (200, 201), pod
+    bound = {'kind': 'Pod', 'apiVersion': 'v1', 'name': meta['name'], 'uid': pod['metadata']['uid']}
+    answer = cluster.call('POST', '/api/v1/namespaces/configaudit/serviceaccounts/configaudit-node/token', {'spec': {'boundObjectRef': bound}})[1]
+    value: str = answer['status']['token']
+    return value
+
+
+def test_with_the_policy_an_agent_writes_its_own_report_only(cluster: Cluster, token: str) -> None:
+    mine = token_on(cluster, 'node-x')
+    policies = [item for item in rendered(DEPLOY / 'overlays/openreports-own') if item['kind'].startswith('ValidatingAdmissionPolicy')]
+    assert [cluster.apply(item)[0] for item in policies] == [201, 201]
+    try:
+        until(lambda: cluster.apply(report('node-y'), token=mine, dry=True)[0] == 422, 'the policy is not in force')
+        status, answer = cluster.apply(report('node-y'), token=mine)
+        assert (status, 'an agent writes the report of its own node only' in answer['message']) == (422, True)
+        assert [cluster.apply(report('node-x', value), token=mine)[0] for value in ('256', '4096')] == [201, 200]
+        assert cluster.apply(report('node-x'), token=token)[0] == 422  # a token that is bound to no pod
+        assert cluster.apply(report('node-y'))[0] == 201  # others are not concerned
+    finally:
+        for item in policies:
+            cluster.call('DELETE', cluster.path(item))
 
 
 WRONG: dict[str, Object] = {
