@@ -47,7 +47,7 @@ def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Coll
     """From what was read to what the rules say of it. `live`: components that stand in no file; `masks`: links to /dev/null."""
     components = [*finish(intake.reading, config.context, intake.texts), *live]
     by_kind = link(components, config.context)
-    if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-listener', 'nginx'}:
+    if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-route', 'proxy-listener', 'nginx'}:
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)

@@ -148,6 +148,7 @@ def _with_choices(config: Config, given: Mapping[str, Any]) -> Config:
     choices = Choices(
         given.get('select', ()), given.get('ignore', ()), (), given.get('severity', {}), _options(given),
         tuple(override for item, override in overrides if not _is_over(item, config)), config.context.profile,
+        {name: value for name, value in config.context.service._asdict().items() if value is not None},
     )  # fmt: skip
     local = tuple(_local(item) for item, _ in overrides if not _is_over(item, config) and ('engine_version' in item or 'gpu' in item))
     context = config.context._replace(local=local, root=config.root)

@@ -14,24 +14,28 @@ _ENGINE_UNSEEN = 'what answers behind the proxy is not among the files read'
 
 
 def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> None:
-    """Give Services their engines, upstreams their Services and engines, and nginx files their release. Runs after pods are linked."""
+    """Give Services their engines, upstreams and routes their Services and engines, and nginx files their release. Runs after pods are linked."""
     services = by_kind.get('service', [])
     for service in services:
         engines = dict.fromkeys(engine for pod in service.peers('pod') for engine in pod.peers('engine'))
         service.peer_map['engine'] = Peers.of(engines, context.complete, _ENGINE_UNSEEN)
-    upstreams = by_kind.get('proxy-upstream', [])
-    if upstreams:
+    upstreams, routes = by_kind.get('proxy-upstream', []), by_kind.get('proxy-route', [])
+    if upstreams or routes:
         carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine')]
-        for upstream in upstreams:
-            _link_upstream(upstream, services, carriers, context)
-    files = [component for kind in ('proxy-upstream', 'proxy-listener', 'nginx') for component in by_kind.get(kind, [])]
+        for component in (*upstreams, *(route for route in routes if 'targets' in route.settings)):
+            _link_targets(component, services, carriers, context)
+        if routes:
+            from configaudit.link_routes import link_routes
+
+            link_routes(by_kind, upstreams, context)
+    files = [component for kind in ('proxy-upstream', 'proxy-route', 'proxy-listener', 'nginx') for component in by_kind.get(kind, [])]
     if files:
         images = list(_nginx_images(by_kind))
         for component in files:
             _set_version(component, images)
 
 
-def _link_upstream(upstream: Component, services: list[Component], carriers: list[Component], context: Context) -> None:
+def _link_targets(upstream: Component, services: list[Component], carriers: list[Component], context: Context) -> None:
     targets: tuple[tuple[str, str], ...] = upstream['targets'].known_value or ()  # type: ignore[assignment]
     found = nearest(upstream, [service for service in services if any(_answers(service, host, upstream.scope) for host, _ in targets)])
     names = {host for host, _ in targets}

@@ -49,6 +49,8 @@ class Choices(NamedTuple):
     rules: Mapping[str, Mapping[str, object]] = {}
     overrides: tuple[Override, ...] = ()
     profile: str = 'latency'
+    service: Mapping[str, object] = {}
+    """The service's own numbers that a person gave (`longest_generation_s`): every rule that has such an option takes them."""
 
     def of(self, rule: Rule) -> Choice | None:
         """How a rule runs where no override holds; None: it is off."""
@@ -56,7 +58,8 @@ class Choices(NamedTuple):
             return None
         if (self.select and not any_matches(self.select, rule)) or any_matches((*self.ignore, *self.always_ignore), rule):
             return None
-        return _choice(rule, Choice(), self.severity, self.rules)
+        told = {name: value for name, value in self.service.items() if name in rule.options}
+        return _choice(rule, Choice(told), self.severity, self.rules)
 
 
 def _choice(rule: Rule, base: Choice, severities: Severities, options: Options) -> Choice | None:

@@ -41,6 +41,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'ray-deployment': ('ray',),
     'triton-trtllm-model': ('trtllm',),
     'proxy-upstream': ('http', 'nginx', 'grpc'),
+    'proxy-route': ('streaming', 'retries'),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
     'host': ('node_machine', 'node_memory', 'node_network', 'node_drift'),

@@ -66,6 +66,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     config = read(tmp_path, FULL)
     context, choices = config.context, config.choices
     assert (context.service.longest_generation_s, context.service.max_ttft_s, context.service.target_rps) == (120, 1.5, 40)
+    assert choices.service == {'longest_generation_s': 120, 'max_ttft_s': 1.5, 'target_rps': 40}
     assert (context.gpu, context.complete, context.profile, context.links) == ('H100', True, 'throughput', (('gateway', 'orders'),))
     assert context.engine_versions == {'vllm': '0.10'}
     assert (choices.select, choices.ignore, choices.profile) == (('vllm', 'july'), ('pool-unbounded',), 'throughput')

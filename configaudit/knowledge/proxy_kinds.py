@@ -46,8 +46,31 @@ ROUTE = declare(Kind('proxy-route', (), {
     'next_upstream': SettingSpec('text', 'error timeout', ('proxy_next_upstream',), source='nginx docs, ngx_http_proxy_module'),
     'body_size': SettingSpec('text', '1m', ('client_max_body_size',), source='nginx docs, ngx_http_core_module'),
     'ignore_client_abort': SettingSpec('bool', False, ('proxy_ignore_client_abort',), source='nginx docs, ngx_http_proxy_module'),
+    'gzip_types': SettingSpec('text', 'text/html', ('gzip_types',), source='nginx docs, ngx_http_gzip_module'),
+    'upgrade_map': SettingSpec(),
+    'server_name': SettingSpec('text', ''),
+    'targets': SettingSpec(default=()),
+    'answers': SettingSpec('text', ''),
+    'total_timeout_s': SettingSpec('s', math.inf),
+    'per_try_timeout_s': SettingSpec('s', math.inf),
+    'attempts': SettingSpec('count', 0),
+    'retry_on': SettingSpec('text', ''),
+    'gateways': SettingSpec(default=()),
+    'product_name': SettingSpec('text', ''),
 }))  # fmt: skip
-"""`connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only."""
+"""`connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
+`read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
+`answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
+`map $http_upgrade $connection_upgrade`. `targets`: (host, port) as text. `gateways`: names of the Gateways of an HTTPRoute;
+`product_name`: the implementation that serves them."""
+
+GATEWAY = declare(Kind('gateway', (), {'class_name': SettingSpec('text', None, ('spec', 'gatewayClassName'))}))
+GATEWAY_CLASS = declare(Kind('gateway-class', (), {'controller': SettingSpec('text', None, ('spec', 'controllerName'))}))
+ROUTE_POLICY = declare(Kind('route-policy', (), {
+    'applies_to': SettingSpec(default=()),
+    'total_timeout_s': SettingSpec('s', None, ('spec', 'timeout', 'http', 'requestTimeout')),
+}))  # fmt: skip
+"""Envoy Gateway's BackendTrafficPolicy. `applies_to`: (kind, name) of what it is attached to."""
 
 LISTENER = declare(Kind('proxy-listener', (), {
     'product': SettingSpec('text'),

@@ -18,7 +18,7 @@ GATED_KINDS = frozenset(
 READ_KINDS = frozenset(
     b'''Pod Deployment StatefulSet DaemonSet ReplicaSet ReplicationController Job CronJob Rollout LeaderWorkerSet PodTemplate
     List ConfigMap Secret Service HorizontalPodAutoscaler ScaledObject ScaledJob PodDisruptionBudget Ingress IngressList
-    VirtualService DestinationRule EnvoyFilter Gateway HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy
+    VirtualService DestinationRule EnvoyFilter Gateway GatewayClass HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy GCPBackendPolicy BackendConfig
     InferenceService LLMInferenceService ServingRuntime ClusterServingRuntime InferenceGraph RayService RayCluster RayJob
     DynamoGraphDeployment DynamoComponentDeployment BackendRuntime Playground NIMService NIMPipeline Model Workspace InferenceSet VLLMRuntime ModelBooster
     Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota ServiceMonitor PodMonitor

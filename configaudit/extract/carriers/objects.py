@@ -278,5 +278,11 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     **dict.fromkeys(('HelmRelease', 'HelmChart', 'HelmChartConfig', 'Application'), _chart_values),
     'DestinationRule': _service_kind('mesh', 'read_destination_rule'),
     'EnvoyFilter': _service_kind('mesh', 'read_envoy_filter'),
+    'VirtualService': _service_kind('mesh', 'read_virtual_service'),
+    'HTTPRoute': _service_kind('gateway_api', 'read_route'),
+    'Gateway': _service_kind('gateway_api', 'read_gateway'),
+    'GatewayClass': _service_kind('gateway_api', 'read_gateway_class'),
+    'BackendTrafficPolicy': _service_kind('gateway_api', 'read_traffic_policy'),
+    **dict.fromkeys(('GCPBackendPolicy', 'BackendConfig'), _service_kind('gateway_api', 'read_backend_policy')),
 }
 """How each kind is read; a module of `extract.services` adds its own kinds to `extract`'s table."""

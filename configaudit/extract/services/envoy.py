@@ -25,6 +25,10 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     for holder in (mapping(root, 'static_resources') or root,):
         for cluster in maps(holder, 'clusters'):
             reading.components.append(cluster_of(document, cluster, grpc, partial))
+    if b'route' in document.parsed:
+        from configaudit.extract.services.envoy_routes import routes_of
+
+        reading.components.extend(routes_of(document, root, partial))
     return reading
 
 

@@ -1,11 +1,12 @@
-"""Istio's traffic settings: DestinationRule, and clusters that an EnvoyFilter changes."""
+"""Istio's traffic settings: DestinationRule, VirtualService, and clusters that an EnvoyFilter changes."""
 
+import math
 from collections.abc import Iterator
 
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Reading, nothing
-from configaudit.extract.settings import read_settings
-from configaudit.knowledge.proxy_kinds import UPSTREAM
+from configaudit.extract.settings import read_settings, setting
+from configaudit.knowledge.proxy_kinds import ROUTE, UPSTREAM
 from configaudit.model import Component, Setting, Slot
 from configaudit.parse.tree import Map, key_place, mapping, maps, place_of, text
 from configaudit.places import Place
@@ -48,6 +49,38 @@ def _policies(spec: Map) -> Iterator[tuple[str, Map, Map, str]]:
         for level in maps(policy, 'portLevelSettings'):
             port = text(level, 'port', 'number') or ''
             yield f'{part}:{port}', holder, level, port
+
+
+def read_virtual_service(owner: Owner, root: Map) -> Reading:
+    """A component for every HTTP route: where it leads, its time limit and its retries."""
+    reading = nothing()
+    document = owner.document
+    for at, http in enumerate(maps(root, 'spec', 'http')):
+        places = [(text(route, 'destination', 'host') or '', text(route, 'destination', 'port', 'number') or '') for route in maps(http, 'route')]
+        if not any(host for host, _ in places):
+            continue
+        place = key_place(document, http, 'route')
+        paths = [text(match, 'uri', how) or '' for match in maps(http, 'match') for how in ('prefix', 'exact', 'regex')]
+        path = ' '.join(filter(None, paths)) or '/'
+        settings = {
+            'product': Setting('product', 'istio', place), 'path': Setting('path', path, place),
+            'targets': Setting('targets', tuple(places), place), 'target': Setting('target', places[0][0], place),
+        }  # fmt: skip
+        if 'timeout' in http:
+            settings['total_timeout_s'] = _limit(setting('total_timeout_s', document, http, 'timeout', 's'))
+        retries = mapping(http, 'retries')
+        for name, key, unit in (('attempts', 'attempts', 'count'), ('per_try_timeout_s', 'perTryTimeout', 's'), ('retry_on', 'retryOn', 'text')):
+            if retries is not None and key in retries:
+                settings[name] = setting(name, document, retries, key, unit)
+        slot = Slot('yaml_edit', Place(document, http.start, http.start))
+        name = text(http, 'name') or f'{path} to {places[0][0]}'
+        reading.components.append(Component(ROUTE, name, f'{owner.identity}/http/{at}', place, settings, slot=slot, partial=owner.partial, scope=owner.namespace))
+    return reading
+
+
+def _limit(given: Setting) -> Setting:
+    """A timeout in which 0 means none."""
+    return given._replace(known_value=math.inf) if given.known_value == 0 else given
 
 
 def read_envoy_filter(owner: Owner, root: Map) -> Reading:

@@ -15,7 +15,7 @@ _URL = regex(r'(https?|grpcs?)://([^/:]+|\[[^\]]*\])(?::([^/]+))?(/.*)?$')
 _ROUTE_DIRECTIVES = {
     'protocol_http': ('proxy_http_version', 'text'), 'read_timeout_s': ('proxy_read_timeout', 's'),
     'send_timeout_s': ('proxy_send_timeout', 's'), 'connect_timeout_s': ('proxy_connect_timeout', 's'), 'buffering': ('proxy_buffering', 'bool'),
-    'gzip': ('gzip', 'bool'), 'next_upstream': ('proxy_next_upstream', 'words'), 'body_size': ('client_max_body_size', 'text'),
+    'gzip': ('gzip', 'bool'), 'gzip_types': ('gzip_types', 'words'), 'next_upstream': ('proxy_next_upstream', 'words'), 'body_size': ('client_max_body_size', 'text'),
     'ignore_client_abort': ('proxy_ignore_client_abort', 'bool'),
 }  # fmt: skip
 
@@ -29,6 +29,7 @@ def route_of(document: Document, found: Pass) -> Component:
     settings = {'target': target, 'product': Setting('product', 'nginx', target.place)}
     innermost = levels[-1]
     settings['path'] = Setting('path', innermost.name, target.place)
+    settings.update(_surroundings(document, levels, target.place))
     for name, (key, unit) in _ROUTE_DIRECTIVES.items():
         own, hidden = find(levels, key)
         if own is not None:
@@ -42,6 +43,18 @@ def route_of(document: Document, found: Pass) -> Component:
     file = document.path.rpartition('/')[2]
     slot = Slot('nginx', Place(document, innermost.at, innermost.at))
     return Component(ROUTE, path, f'{file}/{path}', name_place(document, directive), settings, slot=slot)
+
+
+def _surroundings(document: Document, levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:
+    """What a server calls itself, and the map that would set the Connection header only for upgrades."""
+    found: dict[str, Setting] = {}
+    for level in levels:
+        for item in level.directives:
+            if item.name == 'server_name' and item.args:
+                found['server_name'] = Setting('server_name', item.args[0].text, place)
+            elif item.name == 'map' and [arg.text for arg in item.args] == ['$http_upgrade', '$connection_upgrade']:
+                found['upgrade_map'] = Setting('upgrade_map', True, name_place(document, item))
+    return found
 
 
 def _headers(document: Document, levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:

@@ -1,0 +1,112 @@
+"""Routes of proxies to what they lead to: upstreams, engines, Gateways and their policies; which of them carry generated text."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from configaudit.context import Context
+from configaudit.knowledge.gateways import default_timeout, implementation
+from configaudit.knowledge.generation_routes import STREAMS, answers_shortly, evidence
+from configaudit.link import nearest
+from configaudit.model import Component, Peers, Setting
+from configaudit.patterns import regex
+
+_URL = regex(r'://([^/:]+)(?::(\d+))?')
+
+
+def link_routes(by_kind: Mapping[str, list[Component]], upstreams: list[Component], context: Context) -> None:
+    """Give every route the engines behind it, what shows that it streams, and the time limit of its gateway."""
+    clusters: dict[str, list[Component]] = {}
+    for upstream in upstreams:
+        clusters.setdefault(upstream.name, []).append(upstream)
+    limited = {name for route in by_kind.get('proxy-route', ()) if route['product'].known_value == 'gke' for name, _ in _hosts(route)}
+    for route in by_kind.get('proxy-route', ()):
+        if route['product'].known_value == 'gke' and not route['targets'].known_value:
+            _configured_service(route, by_kind)
+        if route['product'].known_value == 'envoy':
+            found = [one for one in clusters.get(str(route['target'].known_value), []) if one.place.document is route.place.document]
+            route.peer_map['proxy-upstream'] = Peers.of(found, bool(found), 'its cluster is not in the file')
+        behind = route.peers('proxy-upstream')
+        if behind:
+            engines = dict.fromkeys(engine for upstream in behind for engine in upstream.peers('engine'))
+            route.peer_map['engine'] = Peers.of(engines, all(upstream.peers('engine').complete for upstream in behind), behind[0].peers('engine').unseen)
+        _tell_answers(route)
+        if route['product'].known_value == 'gateway-api' and not route['total_timeout_s'].is_set:
+            _gateway_timeout(route, by_kind)
+            if route['product_name'].known_value == 'GKE' and any(host in limited for host, _ in _hosts(route)):
+                route.settings['total_timeout_s'] = route['total_timeout_s']._replace(known_value=math.inf)
+
+
+def _implementation(class_name: str, by_kind: Mapping[str, list[Component]]) -> str:
+    controllers = {str(one['controller'].known_value) for one in by_kind.get('gateway-class', ()) if one.name == class_name}
+    return implementation(class_name, controllers.pop() if len(controllers) == 1 else '', '')
+
+
+def _configured_service(route: Component, by_kind: Mapping[str, list[Component]]) -> None:
+    """The Services whose annotation names a BackendConfig."""
+    found = [
+        service for service in by_kind.get('service', ())
+        if f'"{route.name}"' in str((service['annotations'].known_value or {}).get('cloud.google.com/backend-config', ''))  # type: ignore[attr-defined]
+    ]  # fmt: skip
+    found = nearest(route, found)
+    engines = dict.fromkeys(engine for service in found for engine in service.peers('engine'))
+    route.peer_map['engine'] = Peers.of(engines)
+    route.settings['targets'] = Setting('targets', tuple((service.name, '') for service in found), route.place)
+
+
+def _tell_answers(route: Component) -> None:
+    if 'answers' in route.settings:
+        return
+    route.settings['answers'] = Setting('answers', '', route.place, 'default')
+    engines = [engine for engine in route.peers('engine') if engine.kind.name in STREAMS]
+    hosts = list(_hosts(route))
+    reason = evidence(str(route['path'].known_value or ''), hosts, _names(route))
+    if engines and not all(answers_shortly(engine['model'].known_value) for engine in engines):
+        shown = evidence(str(route['path'].known_value or ''), [('vllm', '')], ())
+        if shown:
+            route.settings['answers'] = Setting('answers', f'{engines[0].kind.name} answers behind it', engines[0].place)
+    elif reason and not engines and not route.peers('engine'):
+        route.settings['answers'] = Setting('answers', reason, route['target'].place)
+
+
+def _hosts(route: Component) -> Iterator[tuple[str, str]]:
+    targets: tuple[tuple[str, str], ...] = route['targets'].known_value or ()  # type: ignore[assignment]
+    yield from targets
+    if not targets and not route.peers('proxy-upstream'):
+        url = _URL.search(str(route['target'].known_value or ''))
+        if url is not None:
+            yield url[1], url[2] or ''
+    for upstream in route.peers('proxy-upstream'):
+        behind: tuple[tuple[str, str], ...] = upstream['targets'].known_value or ()  # type: ignore[assignment]
+        yield from behind
+
+
+def _names(route: Component) -> Iterator[str]:
+    yield str(route['server_name'].known_value or '')
+    for upstream in route.peers('proxy-upstream'):
+        yield upstream.name
+
+
+def _gateway_timeout(route: Component, by_kind: Mapping[str, list[Component]]) -> None:
+    """The limit that holds where a route sets none: a policy's, or what the Gateway's implementation starts with."""
+    names: tuple[str, ...] = route['gateways'].known_value or ()  # type: ignore[assignment]
+    place, slot = route['total_timeout_s'].place, route['total_timeout_s'].slot
+    own = ('HTTPRoute', route.identity.split('/')[-3])
+    for policy in by_kind.get('route-policy', ()):
+        applies: tuple[tuple[str, str], ...] = policy['applies_to'].known_value or ()  # type: ignore[assignment]
+        if own in applies or any(('Gateway', name) in applies for name in names):
+            given = policy['total_timeout_s']
+            if given.is_set:
+                route.settings['total_timeout_s'] = given
+                return
+    gateways = nearest(route, [gateway for gateway in by_kind.get('gateway', ()) if gateway.name in names])
+    products = {_implementation(str(gateway['class_name'].known_value), by_kind) for gateway in gateways}
+    product = products.pop() if len(products) == 1 else '' if gateways else implementation('', '', names[0] if names else '')
+    found = default_timeout(product)
+    if found is None:
+        reason = f'what the Gateway {", ".join(names) or "of the route"} does without a timeout depends on its implementation, which is not among the files read'
+        route.settings['total_timeout_s'] = Setting('total_timeout_s', None, place, 'default', reason, slot=slot)
+        return
+    route.settings['total_timeout_s'] = Setting('total_timeout_s', found.seconds, place, 'default', slot=slot, source=found.source)
+    route.settings['product_name'] = Setting('product_name', product, place)
+    if gateways:
+        route.peer_map['gateway'] = Peers.of(gateways, True)

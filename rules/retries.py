@@ -1,0 +1,49 @@
+"""Rules for proxies that send a request again: generation is not idempotent, and every try costs the GPU its whole work."""
+
+import math
+from collections.abc import Iterator
+
+from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.patterns import regex
+
+from .streaming import carries, shown_by
+
+_AFTER_SENDING = regex(r'(?:^|[\s,])(5xx|gateway-error|reset|retriable-status-codes|retriable-4xx|50[0234]|429)(?=$|[\s,])')
+"""Conditions of Envoy under which a request is sent again that a server may already have worked on (`reset-before-request` is not one)."""
+
+
+@rule(
+    'generation-retried', on='proxy-route', severity='warning', confidence='medium',
+    source='nginx docs, proxy_next_upstream: non_idempotent; Envoy router filter, x-envoy-retry-on; Istio VirtualService, HTTPRetry',
+    effect='a request is generated once', side_effect='the client sees the error and decides itself',
+)  # fmt: skip
+def generation_retried(route: Component) -> Iterator[Problem]:
+    """A failed or slow POST is sent to the next server, while the first may still generate: overload multiplies itself.
+
+    Retries of a connection that was refused are harmless: nothing was sent yet.
+    """
+    why = carries(route)
+    if route['product'].value in ('nginx', 'ingress-nginx'):
+        again = route['next_upstream']
+        if 'non_idempotent' in str(again.value).split():
+            yield Problem(again, '{value}: a POST that was already sent goes to the next server as well ({why})', why=why, see=shown_by(route))
+        return
+    again, attempts = route['retry_on'], route['attempts']
+    if not again.is_set or (attempts.is_set and attempts.value == 0):
+        raise NotApplicable('nothing is retried on conditions that are written here')
+    found = _AFTER_SENDING.search(str(again.value))
+    if found:
+        times = f' up to {attempts.value} times' if attempts.is_set else ''
+        yield Problem(again, 'retried{times} on {condition}: a server may already have generated for it ({why})', times=times, condition=found[1], why=why, see=shown_by(route))
+
+
+@rule('retries-exceed-timeout', on='proxy-route', severity='advice', source='Envoy v3 API, RouteAction.timeout: it includes all retries; Istio VirtualService, HTTPRetry.perTryTimeout')
+def retries_exceed_timeout(route: Component) -> Iterator[Problem]:
+    """The time limit of the whole request ends before the tries that are configured can take place."""
+    attempts, each, total = route['attempts'], route['per_try_timeout_s'], route['total_timeout_s']
+    if not attempts.is_set or not each.is_set or total.value == math.inf:
+        raise NotApplicable('no limits on both the tries and the whole')
+    tries = attempts.value + 1
+    if each.value not in (0, math.inf) and each.value * tries > total.value:
+        message = '{tries} tries of up to {each} s need {need} s, the whole request may take {total} s: the last ones never finish'
+        yield Problem(each, message, tries=tries, each=each.value, need=tries * each.value, total=total.value, see=[('the whole', total if total.is_set else route.place)])
