@@ -1,8 +1,8 @@
 """The built-in rules: which module judges which kind. Only modules whose kind was met are imported."""
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
-    'vllm': ('vllm', 'vllm_serving', 'vllm_model', 'vllm_startup', 'vllm_lifetime', 'vllm_memory', 'vllm_user', 'vllm_environment', 'draining', 'engine_flags', 'engine_flag_values', 'engine_config_file'),
-    'sglang': ('sglang', 'sglang_model', 'sglang_serving', 'sglang_environment', 'engine_flags', 'engine_flag_values', 'engine_config_file'),
+    'vllm': ('vllm', 'vllm_serving', 'vllm_model', 'vllm_startup', 'vllm_lifetime', 'vllm_memory', 'vllm_user', 'vllm_environment', 'gpu_sharing', 'draining', 'engine_flags', 'engine_flag_values', 'engine_config_file'),
+    'sglang': ('sglang', 'sglang_model', 'sglang_serving', 'sglang_environment', 'gpu_sharing', 'engine_flags', 'engine_flag_values', 'engine_config_file'),
     'tgi': ('tgi', 'draining'),
     'ollama': ('ollama', 'listening'),
     'llama.cpp-server': ('llama_cpp', 'listening'),

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 
 from configaudit.knowledge.carrier_kinds import SHM_DEFAULT
-from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, Unknown, rule
-from configaudit.units import HOLE, show_bytes
+from configaudit.model import Change, Component, Fix, NotApplicable, Problem, Slot, rule
+from configaudit.units import show_bytes
 
 _NCCL = 'vLLM docs, deployment/docker; NCCL docs, troubleshooting, shared memory; vllm-project/vllm#1710'
-_SHARES = {'vllm': 'gpu_memory_utilization', 'sglang': 'mem_fraction_static'}
-_VISIBLE = ('CUDA_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES')
 
 
 @rule(
@@ -66,88 +64,9 @@ def _small_shm(container: Component, wanted: str) -> Iterator[Problem]:
             )
 
 
-@rule(
-    'gpu-memory-oversubscribed',
-    on=('compose-service', 'docker-run', 'command'),
-    severity='error',
-    source='vllm-project/vllm#14376, #20305: the share counts the whole GPU, whoever uses it',
-    effect='both engines start',
-)
-def gpu_memory_oversubscribed(carrier: Component) -> Iterator[Problem]:
-    """Engines on one GPU whose memory shares add up to more than 1: the second one fails at start, again and again.
-
-    Services without `profiles` start with every profile; a device reservation by count always gives the first GPUs.
-    Shares are taken at their defaults where none is given.
-    """
-    beside = carrier.peers('compose-service') or carrier.peers('beside')
-    earlier = [other for other in beside[: beside.index(carrier)] if other.peers('engine')] if carrier in beside else []
-    if not earlier or not carrier.peers('engine'):
-        raise NotApplicable('no other engine runs beside it')
-    for engine in carrier.peers('engine'):
-        name = _SHARES.get(engine.kind.name)
-        if name is None:
-            continue
-        for device in _devices(engine, carrier):
-            for group in _running_with(carrier, earlier):
-                others = [
-                    peer for other in group for peer in other.peers('engine')
-                    if peer.kind.name in _SHARES and device in _devices(peer, other)
-                ]  # fmt: skip
-                total = _share(engine) + sum(map(_share, others))
-                if others and total > 1.0001:
-                    setting = engine[name]
-                    yield Problem(
-                        setting,
-                        '{share} of GPU {gpu} beside {others} makes {total}, over 1',
-                        share=_share(engine),
-                        gpu=device,
-                        total=round(total, 4),
-                        others=', '.join(f'{_share(peer):g} of {peer.name}' for peer in others),
-                        see=[(f'share of {peer.name}', peer[_SHARES[peer.kind.name]]) for peer in others],
-                        detail=f'{engine.identity} {device}',
-                    )
-                    return
-
-
-def _running_with(carrier: Component, earlier: list[Component]) -> Iterator[list[Component]]:
-    """The carriers that run together with this one, for every profile that may be active."""
-
-    def profiles(component: Component) -> tuple[str, ...]:
-        return tuple(component['profiles'].value) if component.kind.name == 'compose-service' else ()
-
-    active = profiles(carrier) or ('', *(name for other in earlier for name in profiles(other)))
-    for profile in dict.fromkeys(active):
-        yield [other for other in earlier if not profiles(other) or profile in profiles(other)]
-
-
 def _environment(engine: Component) -> dict[str, str]:
     """Variables of an engine as text."""
     return {name: word.value for name, word in engine['environment'].value.items()}
-
-
-def _devices(engine: Component, carrier: Component) -> tuple[str, ...]:
-    """The GPUs that an engine takes: the first of those that it sees."""
-    needed = engine['world_size'].value * (engine['data_parallel_size'].value or 1 if engine.kind.name == 'vllm' else 1)
-    seen = carrier['gpus'].value
-    environment = _environment(engine)
-    chosen = next((environment[name] for name in _VISIBLE if name in environment), None)
-    if chosen is not None and HOLE in chosen:
-        raise NotApplicable('the visible GPUs are not known')
-    if chosen is not None:
-        indices = [part.strip() for part in chosen.split(',') if part.strip()]
-        if seen != ('all',) and all(index.isdigit() and int(index) < len(seen) for index in indices):
-            indices = [seen[int(index)] for index in indices]
-        return tuple(indices[:needed])
-    return tuple(map(str, range(needed))) if seen == ('all',) else tuple(seen[:needed])
-
-
-def _share(engine: Component) -> float:
-    """The share of a GPU's memory; the smallest that a default may be."""
-    setting = engine[_SHARES[engine.kind.name]]
-    share = min(setting.candidates) if not setting.is_known and setting.candidates else setting.value
-    if share is None:
-        raise Unknown(f'{setting.name}: the engine works it out at start')
-    return float(share)
 
 
 @rule(

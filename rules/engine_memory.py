@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from configaudit.knowledge.models import weight_bytes
 from configaudit.knowledge.versions import release
-from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
+from configaudit.model import Component, NotApplicable, Problem, rule
 from configaudit.units import show_bytes
 
 from .engines import container_of
@@ -53,29 +53,6 @@ def memory_below_weights(engine: Component) -> Iterator[Problem]:
     if weights is not None and limit.value < weights:
         message = '{limit} of memory for {weights} of weights: loading works only by dropping them from the page cache again and again'
         yield Problem(limit, message, limit=show_bytes(limit.value), weights=show_bytes(weights), severity='advice', confidence='medium', see=[('the model', model)])
-
-
-_SHARES = {'vllm': 'gpu_memory_utilization', 'sglang': 'mem_fraction_static'}
-
-
-@rule(
-    'gpu-slice-memory-unsplit', on=tuple(_SHARES), severity='warning', source='NVIDIA k8s-device-plugin docs, time-slicing and renameByDefault; vllm#20305, vllm#14376',
-    effect='engines that share a GPU start together', side_effect='less KV cache for each',
-)  # fmt: skip
-def gpu_slice_memory_unsplit(engine: Component, *, most: float = 0.5) -> Iterator[Problem]:
-    """A GPU that is shared in time slices is not split in memory: the engine takes its share of the whole, and the next one does not start.
-
-    Told by the resource nvidia.com/gpu.shared. A share is always one of the whole GPU, so those of all that share it must add up to less than 1.
-    """
-    container, share = container_of(engine), engine[_SHARES[engine.kind.name]]
-    if container['gpu_resource'].known_value != 'nvidia.com/gpu.shared' or (engine.kind.name == 'vllm' and engine['kv_cache_memory_bytes'].is_set):
-        raise NotApplicable('it is given a GPU of its own, or sets the size of its cache')
-    taken = share.known_value if share.is_known else min(share.candidates, default=None)
-    if taken is None:
-        raise Unknown(f'{share.name}: {share.reason}')
-    if float(taken) > most:  # type: ignore[arg-type]
-        message = 'the engine takes {taken} of a GPU that is shared in time slices: a second one like it does not start'
-        yield Problem(share, message, taken=taken, most=most, see=[('the slice', container['gpu_resource'])], fix=share.set(0.45))
 
 
 def _quantization(engine: Component) -> str:

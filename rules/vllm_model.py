@@ -6,6 +6,7 @@ from typing import Any
 from configaudit.knowledge.versions import release as version_of
 from configaudit.knowledge.vllm_quantization import least_capability
 from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
+from configaudit.patterns import regex
 
 from .engine_model import Subject, fit, gpus_of, subject
 from .releases import release
@@ -15,6 +16,8 @@ SHORT_TYPES = ('gemma', 'plamo2', 'glm-4')
 """Families that vLLM refuses to run in 16-bit floats."""
 AUTO_FALLS_BACK = version_of('0.9.1')
 """_resolve_auto_dtype is in 0.9.2 and not in 0.9.0."""
+_NAMED_FP8 = regex(r'[-_.](?:fp8|FP8)(?=[-_.]|$)')
+"""In names of checkpoints; the engine looks into their configuration."""
 
 
 def _allowed(engine: Component) -> object:
@@ -144,12 +147,18 @@ def quantization_unsupported(engine: Component) -> Iterator[Problem]:
 
 def _of_weights(engine: Component) -> str:
     """The quantisation of the weights where it is known for certain: by config.json, or as published; else ''."""
-    try:
-        known = subject(engine)
-    except Unknown:
+    known = _known(engine)
+    if known is None:
         return ''
     read = engine['model_config'].known_value is not None
     return known.model.quantization if read or known.name.lower() == known.model.source.lower() else ''
+
+
+def _known(engine: Component) -> Subject | None:
+    try:
+        return subject(engine)
+    except Unknown:
+        return None
 
 
 @rule('vllm-kv-cache-e5m2-on-fp8-weights', on='vllm', severity='error', source='vllm/attention/layer.py 0.8.5 to 0.33.0, "fp8_e5m2 kv-cache is not supported with fp8 checkpoints"; vllm#8409')
@@ -158,9 +167,11 @@ def kv_cache_e5m2_on_fp8_weights(engine: Component) -> Iterator[Problem]:
     cache, given = engine['kv_cache_dtype'], engine['quantization']
     if not cache.is_set or cache.value != 'fp8_e5m2':
         raise NotApplicable('the KV cache is not fp8_e5m2')
-    method = str(given.value or '') if given.is_set else ''
-    if not method:
-        known = subject(engine)
-        method = known.model.quantization or ('fp8' if known.certain and known.name.lower().endswith('-fp8') else '')
+    method, certain = str(given.value or ''), True
+    if not given.is_set:
+        named, known = _NAMED_FP8.search(str(engine['model'].value or '')) is not None, _known(engine)
+        method = _of_weights(engine) or ('fp8' if named else subject(engine).model.quantization)
+        certain = known is not None and known.certain
     if method == 'fp8':
-        yield Problem(cache, '{value} KV cache with fp8 weights: the engine stops at start', fix=cache.set('auto'), see=[('the weights', given if given.is_set else engine['model'])])
+        message = '{value} KV cache with fp8 weights: the engine stops at start'
+        yield Problem(cache, message, fix=cache.set('auto'), see=[('the weights', given if given.is_set else engine['model'])], severity=None if certain else 'warning')

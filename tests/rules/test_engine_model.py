@@ -118,3 +118,20 @@ def test_a_configuration_without_the_size_of_the_weights(said: Callable[..., lis
 def test_other_files_of_that_name_say_nothing(said: Callable[..., list[str]], text: str) -> None:
     outcome = said('engine-heads-not-divisible', '--model=/weights/own, --tensor-parallel-size=3', **{'weights/own/config.json': text})
     assert outcome == ['not assessed: the shape of /weights/own is not known: no config.json among the files']
+
+
+@pytest.mark.parametrize(
+    ('model', 'more', 'severity'),
+    [
+        ('Qwen/Qwen3-8B-FP8', [], 'error'),
+        ('someone/Qwen3-8B-FP8', [], 'warning'),
+        ('acme/chat-fp8-dynamic', [], 'warning'),
+        ('acme/chat-FP8', ['--quantization=awq'], None),
+        ('Qwen/Qwen3-8B', [], None),
+    ],
+)
+def test_an_e5m2_cache_on_weights_whose_name_says_fp8(run: Run, model: str, more: list[str], severity: str | None) -> None:
+    args = ', '.join([f'--model={model}', '--kv-cache-dtype=fp8_e5m2', *more])
+    files = {'d.yaml': POD.format(where=ON_L4, args=args)}
+    found = [item.severity for item in run(files).findings if item.rule.id == 'vllm-kv-cache-e5m2-on-fp8-weights']
+    assert found == ([severity] if severity else [])
