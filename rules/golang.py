@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 from configaudit.units import show_bytes
 
-_AUTOMATIC = (1, 25)
-"""Go 1.25: GOMAXPROCS follows the cgroup's CPU quota when go.mod says go 1.25 or later (runtime, containermaxprocs)."""
 _FROM_LIMIT = {'name': 'GOMAXPROCS', 'valueFrom': {'resourceFieldRef': {'resource': 'limits.cpu'}}}
 
 

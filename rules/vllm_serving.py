@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.models import Model, lookup
 from configaudit.knowledge.versions import release as version_of
-from configaudit.knowledge.vllm import chunked_prefill_forced, max_num_batched_tokens
+from configaudit.knowledge.vllm import chunked_prefill_forced, log_requests, max_num_batched_tokens
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Severity, Slot, Unknown, rule
 
 from .engine_model import Fit, fit, subject
@@ -185,7 +185,7 @@ def request_logging_on(engine: Component) -> Iterator[Problem]:
     if asked.is_set and asked.value:
         needed = any(option.name == '--enable-log-outputs' for option in engine['options'].value)  # it stops at start without the other
         yield Problem(asked, 'every request is logged with its prompt', fix=asked.remove() if not needed else None)
-    elif not asked.is_set and not refused.is_set and engine.version is not None and engine.version < version_of('0.10.1'):
+    elif not asked.is_set and not refused.is_set and log_requests(engine.version).value:
         asked.value  # noqa: B018 - raises when arguments are unseen
         yield Problem(engine.place, '{engine} logs every request with its prompt unless --disable-log-requests is given', engine=release(engine))
 

@@ -97,13 +97,6 @@ def cuda_graph_max_bs(version: Version | None, gpu: Gpu | None, *, tensor_parall
     return _default(_values(GRAPHS, version, gpu, tensor_parallel), 'depends on the GPU and the tensor parallel size')
 
 
-def schedule_policy(version: Version | None) -> Default:
-    """'lpm' until 0.4.3.post2, 'fcfs' from 0.4.3.post3."""
-    if version is None:
-        return one_of({'fcfs', 'lpm'}, ARGS, 'depends on the release')
-    return certain('lpm' if version < release('0.4.3.post3') else 'fcfs', ARGS)
-
-
 def max_running_requests(version: Version | None) -> Default:
     return derived(ARGS, 'from the KV cache that fits')
 
@@ -116,19 +109,8 @@ def context_length(version: Version | None) -> Default:
     return derived(ARGS, "the model configuration's context length")
 
 
-def max_prefill_tokens(version: Version | None) -> Default:
-    return certain(16384, ARGS)
-
-
 def kv_cache_dtype(version: Version | None) -> Default:
     return certain('auto', ARGS)
-
-
-def watchdog_timeout(version: Version | None) -> Default:
-    """Seconds; a forward batch that takes longer crashes the server. 600 until 0.3.5."""
-    if version is None:
-        return one_of({300, 600}, ARGS, 'depends on the release')
-    return certain(600 if version < release('0.3.5.post1') else 300, ARGS)
 
 
 def enable_metrics(version: Version | None) -> Default:

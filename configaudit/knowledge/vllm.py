@@ -130,10 +130,3 @@ def async_scheduling(version: Version | None) -> Default:
     return one_of(
         {False, True}, 'vllm/config/vllm.py', 'on unless pipeline parallelism, Ray or speculative decoding forbids it'
     )
-
-
-def shutdown_timeout(version: Version | None) -> Default:
-    """Seconds that requests in flight get after SIGTERM: 0 from 0.18.0, None before (no such setting)."""
-    if version is None:
-        return Default(None, (0, None), ARGS, 'depends on the vLLM version')
-    return certain(0 if version >= release('0.18.0') else None, ARGS, 'requests in flight are aborted')

@@ -18,15 +18,11 @@ VLLM: list[tuple[str, Fact]] = [
     ('--tensor-parallel-size', vllm.tensor_parallel_size),
     ('--pipeline-parallel-size', vllm.pipeline_parallel_size),
     ('--data-parallel-size', vllm.data_parallel_size),
-    ('--shutdown-timeout', vllm.shutdown_timeout),
     ('--max-num-seqs', lambda version: vllm.max_num_seqs(version, None)),
     ('--async-scheduling', vllm.async_scheduling),
     ('--block-size', vllm.block_size),
 ]
 SGLANG: list[tuple[str, Fact]] = [
-    ('--schedule-policy', sglang.schedule_policy),
-    ('--watchdog-timeout', sglang.watchdog_timeout),
-    ('--max-prefill-tokens', sglang.max_prefill_tokens),
     ('--kv-cache-dtype', sglang.kv_cache_dtype),
     ('--enable-metrics', sglang.enable_metrics),
     ('--host', sglang.host),

@@ -88,18 +88,7 @@ def test_cuda_graph_max_bs(version: str, gpu: str, tensor_parallel: int | None, 
     assert sglang.cuda_graph_max_bs(parse(version), lookup(gpu), tensor_parallel=tensor_parallel).candidates == candidates
 
 
-@pytest.mark.parametrize(('version', 'candidates'), [('0.4.3.post2', ('lpm',)), ('0.4.3.post3', ('fcfs',)), ('', ('fcfs', 'lpm'))])
-def test_schedule_policy(version: str, candidates: tuple[str, ...]) -> None:
-    assert sglang.schedule_policy(parse(version)).candidates == candidates
-
-
-@pytest.mark.parametrize(('version', 'candidates'), [('0.3.5', (600,)), ('0.3.5.post1', (300,)), ('', (300, 600))])
-def test_watchdog_timeout(version: str, candidates: tuple[int, ...]) -> None:
-    assert sglang.watchdog_timeout(parse(version)).candidates == candidates
-
-
 def test_constants() -> None:
     assert sglang.enable_metrics(None).value is False
     assert (sglang.host(None).value, sglang.port(None).value) == ('127.0.0.1', 30000)
-    assert sglang.max_prefill_tokens(None).value == 16384
     assert not sglang.max_running_requests(None).known

@@ -253,7 +253,6 @@ def test_the_rest() -> None:
     assert not vllm.max_model_len(parse('0.16.0')).known
     assert vllm.log_requests(parse('0.10.0')).value is True
     assert vllm.log_requests(parse('0.10.1')).value is False
-    assert vllm.shutdown_timeout(parse('0.18.0')).value == 0
     assert vllm.async_scheduling(parse('0.10.2')).value is False
     sizes = (vllm.tensor_parallel_size, vllm.pipeline_parallel_size, vllm.data_parallel_size)
     assert [size(None).value for size in sizes] == [1, 1, 1]

@@ -186,9 +186,6 @@ def _ports(document: Document, item: Map, settings: dict[str, Setting], open_pod
         settings['ports'] = Setting('ports', ports, key_place(document, item, 'ports'), reason='filled by a template' if unseen else '')
 
 
-_CACHE_PATHS = ('huggingface', '/root/.cache', '/.cache', 'hf-cache', 'hf_cache', '/models', '/model', '/data', '/cache', '/mnt', 'hub')
-
-
 def _mounts(
     document: Document, item: Map, volumes: dict[str, Map], settings: dict[str, Setting], is_open_here: bool
 ) -> dict[str, Mount]:

@@ -52,7 +52,7 @@ def read(invocation: Invocation, stores: Stores, context: Context) -> Component 
         settings['port'] = word_setting('port', 'count', port.value)
     else:
         reason = NO_PORT if launch.command == 'dynamo' else unseen
-        settings['port'] = Setting('port', 30000, launch.program, 'default', reason, source=facts.ARGS)
+        settings['port'] = Setting('port', facts.port(release.version).value, launch.program, 'default', reason, source=facts.ARGS)
     return engine_component(SGLANG, invocation, launch, settings, unseen, release)
 
 
