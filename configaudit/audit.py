@@ -37,7 +37,7 @@ def audit_node(snapshot: 'Snapshot', config: Config) -> Result:
     from configaudit.extract.node import live_components
     from configaudit.intake import read_texts
 
-    static = {path: text.encode('utf-8', 'surrogatepass') for path, text in snapshot.files.items() if not path.startswith(('/proc/', '/sys/'))}
+    static = {path: text.encode('utf-8', 'surrogatepass') for path, text in snapshot.files.items() if not path.startswith(('/proc/', '/sys/', '/configaudit/'))}
     intake = read_texts(static, config)
     masks = [path for path, target in snapshot.links.items() if target == '/dev/null']
     return judge(intake, live_components(snapshot, intake.reading.components), config, masks)

@@ -122,6 +122,8 @@ def _after(text: str, target: tuple[str, ...], value: str) -> str:
     if '[' in text:
         words = text.replace('[', '').replace(']', '').split()
         return ' '.join(f'[{word}]' if word == value else word for word in words) + '\n'
+    if target == ('kubelet', 'podPidsLimit'):
+        return value + '\n' if text.strip() == 'max' else text
     return value + '\n' if target[0] not in ('unit', 'kubelet') else text
 
 

@@ -50,5 +50,6 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'host-process': ('node_processes', 'node_drift'),
     'kubelet': ('node_kubelet',),
     'gpu-device': ('node_gpus',),
-    'gpu-driver': ('node_gpus',),
+    'gpu-driver': ('node_gpus', 'node_gpu_states'),
+    'gpu-state': ('node_gpu_states',),
 }

@@ -37,12 +37,21 @@ def driver_old(driver: Component, *, oldest: int = OLDEST) -> Iterator[Problem]:
         yield Problem(version, 'driver {value} runs CUDA 12 images and no CUDA 13 ones (580)', severity='advice')
 
 
-@rule('gpu-persistence-missing', on='gpu-driver', severity='advice', source='NVIDIA driver persistence: nvidia-persistenced')
+@rule('gpu-persistence-missing', on='gpu-driver', severity='warning', source='NVIDIA driver persistence: nvidia-persistenced')
 def persistence_missing(driver: Component) -> Iterator[Problem]:
-    """Without the persistence daemon the driver unloads its state when the last process ends: the next start takes seconds longer."""
+    """Without the persistence daemon the driver unloads its state when the last process ends: the next start takes seconds longer.
+
+    What nvidia-smi says of the mode comes first (a warning where it is off); else the daemon is looked for.
+    """
     driver['version'].value  # noqa: B018 - raises when no driver is loaded
+    modes = [gpu['persistence'] for gpu in driver.peer('host').peers('gpu-state') if gpu['persistence'].known_value]
+    off = [mode for mode in modes if mode.value == 'Disabled']
+    if off:
+        yield Problem(off[0], 'persistence mode is off on {count} of {most} GPUs', count=len(off), most=len(modes))
+    if modes:
+        return
     if not driver['persistence_daemon'].value:
-        yield Problem(driver['version'], 'nvidia-persistenced does not run', confidence='medium')
+        yield Problem(driver['version'], 'nvidia-persistenced does not run', confidence='medium', severity='advice')
 
 
 @rule('gpu-validation-missing', on='gpu-driver', severity='warning', source='NVIDIA gpu-operator validator, /run/nvidia/validations')

@@ -113,3 +113,26 @@ def numa_unaware(kubelet: Component) -> Iterator[Problem]:
     cpu, topology = kubelet['cpu_manager_policy'], kubelet['topology_manager_policy']
     if cpu.value == 'none' and topology.value == 'none':
         yield Problem(topology, 'cpuManagerPolicy and topologyManagerPolicy are none on {nodes} NUMA nodes with {gpus} GPUs', nodes=kubelet.peers('host')[0]['numa_nodes'].value, gpus=_gpus(kubelet), see=[('cpuManagerPolicy', cpu)])
+
+
+DEMANDED = (
+    ('vm.overcommit_memory', 1), ('vm.panic_on_oom', 0), ('kernel.panic', 10), ('kernel.panic_on_oops', 1), ('kernel.keys.root_maxkeys', 1000000), ('kernel.keys.root_maxbytes', 25000000),
+)  # fmt: skip
+"""What the kubelet sets at start, or demands. Source: kubernetes component-helpers/node/util/sysctl/sysctl.go."""
+
+
+@rule('kubelet-refuses-kernel-settings', on='kubelet', severity='error', source='kubernetes pkg/kubelet/cm/container_manager_linux.go, setupKernelTunables; Kubernetes documentation, protectKernelDefaults', side_effect='the node reboots on a kernel fault, and memory is promised beyond what there is')
+def refuses_kernel_settings(kubelet: Component) -> Iterator[Problem]:
+    """With protectKernelDefaults the kubelet does not start while the kernel has other values than it wants: the node stays NotReady.
+
+    A kubelet that runs now stops at its next start. Put the values into /etc/sysctl.d before the kubelet starts.
+    """
+    if not kubelet['protect_kernel_defaults'].value:
+        raise NotApplicable('the kubelet sets the values itself')
+    if not kubelet.peers('host'):
+        raise NotApplicable('the configuration is judged without its host')
+    wanted = dict(DEMANDED)
+    for entry in kubelet.peers('host')[0].peers('sysctl'):
+        if entry.name in wanted and entry['value'].value != wanted[entry.name]:
+            value = entry['value']
+            yield Problem(value, '{name} is {value}, and a kubelet with protectKernelDefaults starts only with {wanted}', name=entry.name, wanted=wanted[entry.name], fix=value.set(wanted[entry.name]), detail=entry.name, see=[('the kubelet', kubelet['protect_kernel_defaults'])])

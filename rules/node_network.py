@@ -146,6 +146,8 @@ def forgets_after_pause(host: Component) -> Iterator[Problem]:
 def goes_on_after_oops(host: Component) -> Iterator[Problem]:
     """kubelet sets these at start (or refuses to, with protectKernelDefaults): another value was written after it."""
     _node(host)
+    if any(kubelet['protect_kernel_defaults'].known_value for kubelet in host.peers('kubelet')):
+        raise NotApplicable('kubelet-refuses-kernel-settings says it')
     for name, wanted in (('kernel.panic', 10), ('kernel.panic_on_oops', 1), ('vm.panic_on_oom', 0)):
         value = _number(host, name)
         if value.value != wanted:

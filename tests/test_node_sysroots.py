@@ -129,3 +129,63 @@ def test_an_empty_root_is_read_without_a_word(tmp_path: Path) -> None:
 def test_any_text_in_any_file_is_no_crash(text: str) -> None:
     result = audit_node(Snapshot(dict.fromkeys((*healthy(**gpu('8'), **nvme('none', multipath=True)),), text), facts={'netns': 'host', 'pidns': 'host'}), Config())
     assert result.files
+
+
+DISTRIBUTIONS = {
+    'ubuntu-24.04': {
+        '/proc/sys/fs/file-max': '9223372036854775807', '/proc/sys/fs/nr_open': '1048576', '/proc/sys/vm/max_map_count': '1048576', '/proc/sys/kernel/pid_max': '4194304',
+        '/proc/sys/net/core/default_qdisc': 'fq_codel', '/proc/sys/net/ipv4/tcp_congestion_control': 'cubic', '/sys/kernel/mm/transparent_hugepage/enabled': 'always [madvise] never',
+        '/proc/sys/vm/swappiness': '60', '/proc/swaps': 'Filename Type Size Used Priority\n',
+    },
+    'debian-12': {
+        '/proc/sys/fs/file-max': '9223372036854775807', '/proc/sys/fs/nr_open': '1048576', '/proc/sys/vm/max_map_count': '65530', '/proc/sys/kernel/pid_max': '4194304',
+        '/proc/sys/net/core/default_qdisc': 'fq_codel', '/proc/sys/net/ipv4/tcp_congestion_control': 'cubic', '/sys/kernel/mm/transparent_hugepage/enabled': '[always] madvise never',
+    },
+    'rhel-9': {
+        '/proc/sys/fs/file-max': '9223372036854775807', '/proc/sys/fs/nr_open': '1073741816', '/proc/sys/vm/max_map_count': '65530', '/proc/sys/kernel/pid_max': '4194304',
+        '/proc/sys/net/core/default_qdisc': 'fq_codel', '/proc/sys/net/ipv4/tcp_congestion_control': 'cubic', '/sys/kernel/mm/transparent_hugepage/enabled': '[always] madvise never',
+        '/sys/devices/system/clocksource/clocksource0/current_clocksource': 'tsc', '/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor': 'performance',
+        '/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver': 'intel_cpufreq',
+    },
+    'amazon-linux-2023': {
+        '/proc/sys/fs/file-max': '9223372036854775807', '/proc/sys/fs/nr_open': '1048576', '/proc/sys/vm/max_map_count': '524288', '/proc/sys/kernel/pid_max': '4194304',
+        '/proc/sys/fs/inotify/max_user_instances': '8192', '/proc/sys/fs/inotify/max_user_watches': '524288', '/proc/sys/net/ipv4/ip_local_reserved_ports': '10250,30000-32767',
+        '/proc/sys/net/core/default_qdisc': 'fq_codel', '/proc/sys/net/ipv4/tcp_congestion_control': 'cubic', '/sys/devices/system/clocksource/clocksource0/current_clocksource': 'tsc',
+        '/proc/sys/vm/overcommit_memory': '1', '/proc/sys/kernel/panic': '10', '/proc/sys/kernel/panic_on_oops': '1', '/proc/sys/vm/panic_on_oom': '0',
+        '/proc/sys/kernel/keys/root_maxkeys': '1000000', '/proc/sys/kernel/keys/root_maxbytes': '25000000',
+        '/etc/kubernetes/kubelet/config.json': '{"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1", "serializeImagePulls": false, "protectKernelDefaults": true, "kubeReserved": {"cpu": "80m"}, "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"}}',
+        '/proc/700/comm': 'containerd', '/proc/700/limits': LIMITS.format(1024, 524288), '/proc/2/comm': 'kthreadd',
+        '/sys/block/nvme0n1/size': '100', '/sys/block/nvme0n1/queue/scheduler': '[none] mq-deadline kyber bfq', '/sys/block/nvme0n1/queue/read_ahead_kb': '128',
+        '/sys/block/nvme0n1/mq/0/nr_tags': '127', '/sys/block/nvme0n1/mq/1/nr_tags': '127',
+    },
+    'bottlerocket': {
+        '/proc/sys/fs/file-max': '9223372036854775807', '/proc/sys/fs/nr_open': '1073741816', '/proc/sys/vm/max_map_count': '524288', '/proc/sys/kernel/pid_max': '4194304',
+        '/proc/sys/fs/inotify/max_user_instances': '8192', '/proc/sys/fs/inotify/max_user_watches': '524288', '/proc/sys/net/netfilter/nf_conntrack_max': '1048576',
+        '/proc/sys/net/netfilter/nf_conntrack_buckets': '262144', '/proc/sys/net/netfilter/nf_conntrack_count': '900', '/proc/sys/net/core/default_qdisc': 'fq_codel',
+        '/proc/sys/net/ipv4/neigh/default/gc_thresh3': '16384', '/proc/sys/net/ipv6/neigh/default/gc_thresh3': '16384', '/proc/sys/net/ipv4/tcp_congestion_control': 'cubic',
+        '/proc/sys/vm/overcommit_memory': '1', '/proc/sys/kernel/panic': '10', '/proc/sys/kernel/panic_on_oops': '1', '/proc/701/comm': 'kubelet', '/proc/701/limits': LIMITS.format(1000000, 1000000),
+        '/proc/sys/net/ipv4/tcp_retries2': '8',
+    },
+    'container-optimized-os': {
+        '/proc/sys/fs/file-max': '9223372036854775807', '/proc/sys/fs/nr_open': '1048576', '/proc/sys/vm/max_map_count': '262144', '/proc/sys/kernel/pid_max': '4194304',
+        '/proc/sys/fs/inotify/max_user_instances': '1024', '/proc/sys/net/core/default_qdisc': 'fq', '/proc/sys/net/ipv4/tcp_congestion_control': 'bbr', '/proc/sys/vm/swappiness': '0',
+        '/proc/sys/net/ipv4/tcp_rmem': '4096 87380 6291456', '/proc/sys/net/core/rmem_max': '212992',
+    },
+}  # fmt: skip
+"""What distributions set or leave on hosts that nobody has touched. Sources: systemd sysctl.d/50-pid-max.conf and NEWS 240; a captured Ubuntu 24.04 (kernel-hardening-checker);
+Amazon EKS nodeadm; Bottlerocket release-sysctl.conf; berkeley-dsep-infra/datahub#4488 for GKE."""
+EXPECTED = {
+    'ubuntu-24.04': ['advice sysctl-inotify-instances-low'],
+    'debian-12': ['advice sysctl-inotify-instances-low', 'advice sysctl-max-map-count-low'],
+    'rhel-9': ['advice sysctl-inotify-instances-low', 'advice sysctl-max-map-count-low'],
+    'amazon-linux-2023': ['advice kubelet-eviction-defaults-lost', 'advice kubelet-pod-pids-unlimited', 'advice sysctl-arp-thresholds-low', 'advice tcp-gives-up-late'],
+    'bottlerocket': [],
+    'container-optimized-os': [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('name', DISTRIBUTIONS)
+def test_a_fresh_host_of_a_distribution_gets_no_warning(name: str) -> None:
+    """What nobody chose is advice at most."""
+    unified = {'/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory pids'}
+    assert found({**captured(), **unified, **DISTRIBUTIONS[name]}) == EXPECTED[name]

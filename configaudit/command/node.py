@@ -26,6 +26,8 @@ _OWN = (
     click.option('--snapshot', default='', metavar='FILE', help='Audit what --save wrote, instead of this host.'),
     click.option('--sysroot', default='', metavar='DIR', help='Audit a captured tree, such as a sosreport, instead of this host.'),
     click.option('--static-root', default='', envvar='CONFIGAUDIT_STATIC_ROOT', show_envvar=True, metavar='DIR', help='Where the files of /etc, /run and /usr of this host are mounted (in a container).'),
+    click.option('--nvidia-smi', default='', metavar='FILE', help='Also what `nvidia-smi -q` or `nvidia-smi -q -x` wrote.'),
+    click.option('--ask-gpus', is_flag=True, help='Also ask the driver of NVIDIA (NVML with `configaudit[gpu]`, else nvidia-smi is run).'),
     click.option('--sysctl-dump', default='', metavar='FILE', help='Audit the output of `sysctl -a`, instead of this host.'),
     click.option('--fix-plan', default='', metavar='DIR', help='Write the fixes there as files to review, with a script that applies and undoes them. The host is not changed.'),
     click.option('-f', '--format', 'form', type=click.Choice((*REPORTERS, 'npd')), default='text', show_default=True, help='How the report looks.'),
@@ -119,4 +121,17 @@ def _snapshot(given: dict[str, Any]) -> Snapshot:
     named = [name for name in readers if given[name]]
     if len(named) > 1:
         raise UsageError('--snapshot, --sysroot and --sysctl-dump exclude one another')
-    return readers[named[0]](given[named[0]]) if named else read_host(static_root=given['static_root'])
+    snapshot = readers[named[0]](given[named[0]]) if named else read_host(static_root=given['static_root'])
+    return _with_gpus(snapshot, given, bool(named))
+
+
+def _with_gpus(snapshot: Snapshot, given: dict[str, Any], captured: bool) -> Snapshot:
+    """The snapshot with what the driver of the GPUs says, where it was asked for."""
+    if not given['nvidia_smi'] and not given['ask_gpus']:
+        return snapshot
+    if given['ask_gpus'] and (captured or given['nvidia_smi']):
+        raise UsageError('--ask-gpus asks the driver of this host: not with --nvidia-smi, --snapshot, --sysroot or --sysctl-dump')
+    from configaudit.host.nvidia import PATH, ask_driver, read_report
+
+    text = read_report(given['nvidia_smi']) if given['nvidia_smi'] else ask_driver()
+    return Snapshot({**snapshot.files, PATH: text}, links=snapshot.links, unread=snapshot.unread, facts=snapshot.facts)

@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 
-from configaudit.host import confined, wanted
+from configaudit.host import confined, nvidia, wanted
 from configaudit.host.namespaces import namespaces
 from configaudit.host.processes import kept_processes
 from configaudit.host.snapshot import Snapshot
+from configaudit.patterns import regex
 from configaudit.redact import redact
 
 MAX_TOTAL = 64 << 20
 """Bytes; no host has that much of what is read here, so a tree that has is no host."""
-_PCI_CLASSES = ('0x03', '0x12', '0x0200', '0x0207')
-"""Display controllers, processing accelerators, Ethernet and InfiniBand controllers."""
+_PCI_CLASSES = ('0x03', '0x12', '0x0200', '0x0207', '0x0680')
+"""Display controllers, processing accelerators, Ethernet and InfiniBand controllers, other bridges (NVSwitch)."""
+POD = regex(r'[/-]pod[0-9a-f]{8}')
+"""In the path of a control group of one pod, rather than of a class of pods."""
 
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ESRCH, errno.EINVAL, errno.ENODEV)
@@ -128,7 +131,10 @@ def read_host(root: str = '/', *, kind: str = 'live', static_root: str = '') -> 
             if path.startswith('/sys/') and reader.link(path):
                 continue
             reader.take(path, _kernel_parameters if path == '/proc/cmdline' else str)
+    for path in dict.fromkeys(path for pattern in wanted.POD_LIMITS for path in reader.matches(pattern) if POD.search(path)):
+        reader.take(path)
     _pci(reader)
+    _captured_gpus(reader)
     files = _Reader(static_root) if static_root else reader
     for pattern in wanted.STATIC:
         for path in files.matches(pattern):
@@ -171,6 +177,14 @@ def _pci(reader: _Reader) -> None:
         if (reader.peek(f'{folder}/class') or '').startswith(_PCI_CLASSES):
             for file in wanted.PCI:
                 reader.take(f'{folder}/{file}')
+
+
+def _captured_gpus(reader: _Reader) -> None:
+    """What a captured tree holds of nvidia-smi's output."""
+    text = reader.peek(nvidia.CAPTURED) if reader.root else None
+    found = nvidia.of_capture(text) if text else ''
+    if found:
+        reader.files[nvidia.PATH] = found
 
 
 def _static(reader: _Reader, path: str) -> None:

@@ -23,6 +23,10 @@ DEVICES: tuple[str, ...] = (
     '/sys/class/infiniband/*/ports/*/state', '/sys/class/infiniband/*/ports/*/rate', '/sys/class/infiniband/*/ports/*/link_layer',
     '/sys/hypervisor/type', '/sys/class/dmi/id/sys_vendor', '/sys/class/dmi/id/product_name',
 )  # fmt: skip
+POD_LIMITS: tuple[str, ...] = tuple(
+    f'/sys/fs/cgroup/{root}kubepods*/{level}*pod*/pids.max' for root in ('', 'pids/') for level in ('', '*/')
+)
+"""What the kubelet gave each pod: `podPidsLimit` of its configuration, which may not be readable."""
 PCI = ('vendor', 'device', 'class', 'current_link_width', 'max_link_width', 'current_link_speed', 'max_link_speed', 'numa_node')
 """Files of a PCI device that are read of GPUs and network controllers."""
 STATIC: tuple[str, ...] = (

@@ -86,12 +86,25 @@ HOST_PROCESS = declare(Kind('host-process', (), {
 GPU_DEVICE = declare(Kind('gpu-device', (), {'link_width': SettingSpec('count'), 'link_width_max': SettingSpec('count')}))
 """A GPU on the PCI bus and the lanes of its link."""
 
+GPU_STATE = declare(Kind('gpu-state', (), {
+    'persistence': SettingSpec('text'),
+    'ecc': SettingSpec('text'),
+    'mig': SettingSpec('text'),
+    'mig_devices': SettingSpec('bool'),
+    'slowdowns': SettingSpec(default=()),
+    'power_limit_w': SettingSpec('W', raise_only=True),
+    'default_power_limit_w': SettingSpec('W'),
+    'fabric': SettingSpec('text'),
+}))  # fmt: skip
+"""A GPU as nvidia-smi or NVML tells of it; None where it has no such thing. `slowdowns`: reasons of the hardware that hold its clocks down now."""
+
 GPU_DRIVER = declare(Kind('gpu-driver', (), {
     'version': SettingSpec('text'),
     'open_modules': SettingSpec('bool', False),
     'devices': SettingSpec('count', 0),
     'persistence_daemon': SettingSpec('bool', False),
     'fabric_manager': SettingSpec('bool', False),
+    'nvswitches': SettingSpec('count', 0),
     'modules': SettingSpec(default=()),
     'validations': SettingSpec(default=()),
 }))  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from configaudit.extract.node.disks import disks
 from configaudit.extract.node.gpus import gpus
-from configaudit.extract.node.kubelet import settle_kubelet
+from configaudit.extract.node.kubelet import bare_kubelet, settle_kubelet
 from configaudit.extract.node.machine import machine
 from configaudit.extract.node.processes import processes
 from configaudit.extract.node.sysctls import sysctls
@@ -28,7 +28,10 @@ def live_components(snapshot: Snapshot, static: Iterable[Component] = ()) -> lis
         for component in found:
             component.peer_map['host'] = Peers.of([host], True)
     static = list(static)
-    settle_kubelet(snapshot, [item for item in static if item.kind.name == 'kubelet'], groups['host-process'])
+    kubelets = [item for item in static if item.kind.name == 'kubelet']
+    settle_kubelet(snapshot, kubelets, groups['host-process'])
+    bare = bare_kubelet(snapshot, kubelets, groups['host-process'])
+    static += bare
     for kind in _SET_UP_BY:
         host.peer_map[kind] = Peers.of([item for item in static if item.kind.name == kind], False, f'no {kind} configuration was read')
         for component in host.peer_map[kind]:
@@ -36,4 +39,4 @@ def live_components(snapshot: Snapshot, static: Iterable[Component] = ()) -> lis
     host.peer_map['sysctl-file'] = Peers.of([item for item in static if item.kind.name == 'sysctl'], True)
     for component in host.peer_map['sysctl-file']:
         component.peer_map['host'] = Peers.of([host], True)
-    return [host, *(component for found in groups.values() for component in found)]
+    return [host, *bare, *(component for found in groups.values() for component in found)]
