@@ -9,7 +9,7 @@ from configaudit.errors import UsageError
 from configaudit.findings import Finding
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_fixes import SYSCTL_FILE, Step, step_of
-from configaudit.model import REMOVE
+from configaudit.model import REMOVE, Slot
 from configaudit.places import locate
 
 LIVE = 'live'
@@ -24,9 +24,27 @@ class Planned(NamedTuple):
 
 def steps_of(finding: Finding) -> tuple[Step, ...]:
     """The steps of a finding's fix on a live host; none where it changes a file or has no fix."""
+    return _steps(finding, {})
+
+
+def _steps(finding: Finding, largest: Mapping[tuple[str, ...], int]) -> tuple[Step, ...]:
+    steps = ((slot, step_of(slot.path, largest.get(slot.path, value), ' '.join(slot.place.text.split()))) for slot, value in _live(finding))
+    return tuple(_ranked(step, slot.path, finding) for slot, step in steps)
+
+
+def _live(finding: Finding) -> list[tuple[Slot, object]]:
+    """The values that a fix writes to a live host."""
     changes = finding.fix.changes if finding.fix is not None else ()
-    live = [(change.slot, change.value) for change in changes if change.slot is not None and change.slot.format == LIVE and change.value is not REMOVE]
-    return tuple(_ranked(step_of(slot.path, value, ' '.join(slot.place.text.split())), slot.path, finding) for slot, value in live)
+    return [(change.slot, change.value) for change in changes if change.slot is not None and change.slot.format == LIVE and change.value is not REMOVE]
+
+
+def _largest(findings: Iterable[Finding]) -> dict[tuple[str, ...], int]:
+    """Target -> the largest number that any finding asks for there: two rules may want more of one limit."""
+    found: dict[tuple[str, ...], int] = {}
+    for slot, value in (pair for finding in findings for pair in _live(finding)):
+        if isinstance(value, int) and not isinstance(value, bool):
+            found[slot.path] = max(value, found.get(slot.path, value))
+    return found
 
 
 def _ranked(step: Step, target: tuple[str, ...], finding: Finding) -> Step:
@@ -43,8 +61,10 @@ def plan(findings: Iterable[Finding]) -> list[Planned]:
     """The findings that have steps; a step that several findings ask for belongs to the first."""
     seen: set[Step] = set()
     found: list[Planned] = []
+    findings = list(findings)
+    largest = _largest(findings)
     for finding in findings:
-        steps = tuple(step for step in steps_of(finding) if step not in seen)
+        steps = tuple(step for step in _steps(finding, largest) if step not in seen)
         seen.update(steps)
         if steps:
             found.append(Planned(finding, steps))
@@ -91,11 +111,10 @@ def _key(line: str) -> str:
 def applied(snapshot: Snapshot, planned: list[Planned]) -> Snapshot:
     """The host as it would show after the plan: with the values that its steps write, and the files that it installs."""
     held = dict(snapshot.files) | files(planned)
-    for item in planned:
-        for change in item.finding.fix.changes if item.finding.fix is not None else ():
-            if change.slot is not None and change.slot.format == LIVE:
-                for path in _shown_in(change.slot.place.document.path, change.slot.path, held):
-                    held[path] = _after(held.get(path, ''), change.slot.path, str(change.value))
+    largest = _largest(item.finding for item in planned)
+    for slot, value in (pair for item in planned for pair in _live(item.finding)):
+        for path in _shown_in(slot.place.document.path, slot.path, held):
+            held[path] = _after(held.get(path, ''), slot.path, str(largest.get(slot.path, value)))
     return Snapshot(held, links=snapshot.links, unread=snapshot.unread, facts=snapshot.facts)
 
 
