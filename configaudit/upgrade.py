@@ -198,7 +198,8 @@ def _spot(engine: Component) -> tuple[str, str, int]:
 
 
 def _settled(asked: Releases, engines: Mapping[tuple[str, str, int], Component], later: Iterable[Component]) -> Iterator[Moved]:
-    """Defaults that the engines' own GPU, environment and flags decide."""
+    """Defaults that the engines' own GPU, environment and flags decide; a flag that goes has none any more."""
+    kept = flags_at(catalogue(asked.engine), asked.after)
     for engine in later:
         earlier = engines.get(_spot(engine))
         for name, setting in sorted(engine.settings.items()):
@@ -208,6 +209,8 @@ def _settled(asked: Releases, engines: Mapping[tuple[str, str, int], Component],
             before, after = _value(old), _value(setting)
             spec = engine.kind.settings[name]
             flag = spec.path[0] if spec.path else 'engine' if name == 'generation' else name
+            if flag.startswith('-') and flag not in kept:
+                continue
             where = by_gpu(asked, flag) if len(setting.candidates) > 1 and not engine['gpu'].is_known else ''
             if before != after or where:
                 yield Moved(flag, before, after, where or setting.reason or old.reason, setting.source, ((engine.identity, setting.place),))

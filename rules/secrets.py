@@ -13,10 +13,12 @@ _NO_SECRET = regex(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|se
                         r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|enabled|yes|no|on|off|anonymous|simple|jwt|basic|bearer|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
 _PLACEHOLDER = regex(
     r'<.*>|.*(change|replace|fill|insert|put|add|enter)([-_ ]?(me|this|with|in|here|your|it))?([-_ ].*)?|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
-    r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
+    r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|sk-[a-z]{2,16}|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
     r'[-_]?\d{0,6}!?|(hf|sk)[-_.]*|\d{1,8}|abc\w{0,6}',
     re.IGNORECASE,
 )
+_LOCAL_KEY = regex(r'sk-(ollama|llama-?cpp|llama|vllm|sglang|tgi|lmdeploy|lm-?studio|litellm|local\w*|none|no-?key\w*)', re.IGNORECASE)
+"""What clients send to a server of their own that asks for no key."""
 _MAY_BE_SHAPED = regex(r'://[^/\s]*@|hf_|sk-|gh[pousr]_|github_pat|xox|A[KS]IA|nvapi-|glpat-|AIza|eyJ|hooks\.|PRIVATE KEY|(?i:password|pwd|token|key)=')
 """A cheap look before the exact one."""
 _STRONG = regex(r'pass(word|wd|phrase|code)|pwd|secret|token|(api|access|private|master|signing|encryption|account|shared|license)[-_]?key|requirepass|salt', re.IGNORECASE)
@@ -36,7 +38,7 @@ _OPTIONS = ('--api-key', '--api-keys', '--hf-token', '--hf-overrides-token')
 
 def kind_of(name: str, value: str) -> str:
     """'' for what is no credential, else 'placeholder' or 'real'."""
-    if not value or len(value) > _LONGEST or _REFERENCES.fullmatch(value):
+    if not value or len(value) > _LONGEST or _REFERENCES.fullmatch(value) or _LOCAL_KEY.fullmatch(value):
         return ''
     shaped = bool(_MAY_BE_SHAPED.search(value)) and redact(value) != value
     if not shaped and (not is_secret_name(name) or not _STRONG.search(name) or _ABOUT.search(name) or _NO_SECRET.fullmatch(value)):

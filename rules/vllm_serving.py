@@ -11,7 +11,7 @@ from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Pro
 from .engine_model import Fit, fit, subject
 from .releases import is_among, release
 from .serving import generates
-from .vllm import DOCS, default_of, on_gpu
+from .vllm import DOCS, default_of, on_gpu, serves
 
 LARGE_STEP = 8192
 LONG_PROMPT = 8192
@@ -171,6 +171,7 @@ def enforce_eager(engine: Component) -> Iterator[Problem]:
 @rule('vllm-log-stats-off', on='vllm', severity='warning', side_effect='a log line every 10 s', source='vllm/v1/metrics/loggers.py')
 def log_stats_off(engine: Component) -> Iterator[Problem]:
     """Without the stat loggers /metrics has no running, waiting or KV-cache series: nothing to alert on or to scale by."""
+    serves(engine)
     stats = engine['disable_log_stats']
     if stats.is_set and stats.value:
         yield Problem(stats, 'statistics are off: /metrics lacks queue depth and KV-cache usage, so no alert or autoscaler can work', fix=stats.remove())

@@ -151,3 +151,8 @@ def test_a_dashboard_by_itself_is_judged_as_the_later_release(folder: Path, caps
     (folder / 'chat.json').write_text('{"schemaVersion": 39, "panels": [{"targets": [{"expr": "vllm:gpu_cache_usage_perc"}]}]}')
     cli.run(['upgrade', 'vllm', '0.10.2', '0.16.0', 'chat.json', '-f', 'json'])
     assert '"metric-removed"' in capsys.readouterr().out
+
+
+def test_a_flag_that_goes_has_no_default_that_moves(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, held = upgraded(folder, capsys, '--max-num-seqs=64', '0.8.5', '0.18.1')
+    assert '--swap-space' not in {row['name'] for row in held['defaults']}

@@ -265,3 +265,9 @@ def test_few_tokens_a_step_cut_only_prompts_that_may_come(run: Run, more: str, w
 def test_shared_memory_of_other_devices_is_none_of_nccl(found: Audit, image: str, more: str, count: int) -> None:
     text = pod(image, '[vllm, serve]', f'[/m/x, --tensor-parallel-size=2{more}]')
     assert len(found({'pod.yaml': text}, 'engine-shm-default')) == count
+
+
+@pytest.mark.parametrize(('program', 'count'), [('LLM(model="m", disable_log_stats=True)', 0), ('AsyncEngineArgs(model="m", disable_log_stats=True)', 1)])
+def test_a_list_of_prompts_needs_no_statistics(found: Audit, program: str, count: int) -> None:
+    text = f'from vllm import LLM, AsyncEngineArgs, AsyncLLMEngine\nengine = {program}\nasync_engine = AsyncLLMEngine.from_engine_args(engine)\n'
+    assert len(found({'job.py': text}, 'vllm-log-stats-off')) == count
