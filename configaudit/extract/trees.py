@@ -49,6 +49,9 @@ def _is_machine_part(root: Map) -> bool:
 def _is_node_system(root: Map) -> bool:
     if mapping(root, 'linuxConfig', 'sysctl') is not None or mapping(root, 'kubeletConfig') is not None:
         return True  # the system configuration of a GKE node pool
+    sysctls = mapping(root, 'sysctls')
+    if sysctls is not None and any(name.startswith(('netCore', 'netIpv4', 'fsFile', 'fsNr', 'fsInotify', 'vmMax', 'vmSwap')) for name in sysctls):
+        return True  # the Linux configuration of an AKS node pool
     machine = mapping(root, 'machine')
     return machine is not None and any(isinstance(machine.get(key), (Map, Seq)) for key in ('sysctls', 'sysfs', 'kubelet', 'install', 'files'))
 

@@ -25,15 +25,15 @@ _LINE_FORMATS = ('.toml', '.ini', '.cnf', '.rules')
 """Formats of their own, which quote YAML at most."""
 _MIME = (b'MIME-Version:', b'Content-Type: multipart/')
 """Starts of cloud user data in several parts, whatever its file is called."""
-_SYSCTL_LINE = regex(rb'^\s*-?(?:net|vm|fs|kernel|user|dev|abi)[./][\w./*-]+\s*=', re.MULTILINE)
-_LIMITS_LINE = regex(rb'^\s*[*@%\w.:-]+\s+(?:soft|hard|-)\s+(?:nofile|nproc|memlock|stack|core)\b', re.MULTILINE)
-_UDEV_LINE = regex(rb'^\s*(?:ACTION|KERNEL|SUBSYSTEM|ATTR\{)[^\n]*==', re.MULTILINE)
-_NGINX_BLOCK = regex(rb'^\s*(?:http|server|upstream\s+\S+|events|location\s[^{]*|stream)\s*\{', re.MULTILINE)
-_UNIT = regex(rb'^\s*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
-_CONTAINERD = regex(rb'io\.containerd\.|^\s*\[plugins\b|^\s*\[crio\b', re.MULTILINE)
-_BOTTLEROCKET = regex(rb'^\s*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
-_BATCHING = regex(rb'^\s*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
-_TRITON = regex(rb'^\s*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
+_SYSCTL_LINE = regex(rb'^[ \t]*-?(?:net|vm|fs|kernel|user|dev|abi)[./][\w./*-]+\s*=', re.MULTILINE)
+_LIMITS_LINE = regex(rb'^[ \t]*[*@%\w.:-]+\s+(?:soft|hard|-)\s+(?:nofile|nproc|memlock|stack|core)\b', re.MULTILINE)
+_UDEV_LINE = regex(rb'^[ \t]*(?:ACTION|KERNEL|SUBSYSTEM|ATTR\{)[^\n]*==', re.MULTILINE)
+_NGINX_BLOCK = regex(rb'^[ \t]*(?:http|server|upstream\s+\S+|events|location\s[^{]*|stream)\s*\{', re.MULTILINE)
+_UNIT = regex(rb'^[ \t]*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
+_CONTAINERD = regex(rb'io\.containerd\.|^[ \t]*\[plugins\b|^[ \t]*\[crio\b', re.MULTILINE)
+_BOTTLEROCKET = regex(rb'^[ \t]*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
+_BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
+_TRITON = regex(rb'^[ \t]*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
 
 def is_wanted(path: str) -> bool:
@@ -104,18 +104,18 @@ def _by_content(data: bytes, name: str) -> str:
     ):  # fmt: skip
         if pattern.search(head):
             return found
-    if not name.endswith(_LINE_FORMATS) and re.search(rb'^\s*apiVersion:', head, re.MULTILINE) and re.search(rb'^\s*kind:', head, re.MULTILINE):
+    if not name.endswith(_LINE_FORMATS) and re.search(rb'^[ \t]*apiVersion:', head, re.MULTILINE) and re.search(rb'^[ \t]*kind:', head, re.MULTILINE):
         return 'yaml'
-    if re.search(rb'^groups:', head, re.MULTILINE) and re.search(rb'^\s+(?:- )?expr:', head, re.MULTILINE):  # Prometheus' own rules
+    if re.search(rb'^groups:', head, re.MULTILINE) and re.search(rb'^[ \t]+(?:- )?expr:', head, re.MULTILINE):  # Prometheus' own rules
         return 'yaml'
     return _database(head, name)
 
 
 def _database(head: bytes, name: str) -> str:
-    if re.search(rb'^\s*\[mysqld\]', head, re.MULTILINE):
+    if re.search(rb'^[ \t]*\[mysqld\]', head, re.MULTILINE):
         return 'mysql'
-    if re.search(rb'^\s*\[pgbouncer\]', head, re.MULTILINE):
+    if re.search(rb'^[ \t]*\[pgbouncer\]', head, re.MULTILINE):
         return 'pgbouncer'
-    if re.search(rb'^\s*max_connections\s*=?\s*\d+', head, re.MULTILINE) and re.search(rb'^\s*(?:shared_buffers|listen_addresses|wal_level)', head, re.MULTILINE):
+    if re.search(rb'^[ \t]*max_connections\s*=?\s*\d+', head, re.MULTILINE) and re.search(rb'^[ \t]*(?:shared_buffers|listen_addresses|wal_level)', head, re.MULTILINE):
         return 'postgresql'
     return ''

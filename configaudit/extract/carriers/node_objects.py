@@ -68,6 +68,14 @@ def performance_profile(owner: Owner, root: Map) -> Reading:
     return Reading(list(found), [], [], [])
 
 
+def azure_pool(owner: Owner, root: Map) -> Reading:
+    """An AzureManagedMachinePool of Cluster API: the Linux configuration of its nodes."""
+    from configaudit.extract.carriers.node_systems import aks_sysctls
+
+    linux = mapping(root, 'spec', 'linuxOSConfig')
+    return Reading(aks_sysctls(owner.document, linux, owner.identity) if linux is not None else [], [], [], [])
+
+
 def tuned(owner: Owner, root: Map) -> Reading:
     """A Tuned object: every profile in it is a tuned.conf."""
     reading = nothing()

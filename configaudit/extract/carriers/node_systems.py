@@ -1,6 +1,6 @@
-"""Nodes that are one configuration: Talos and GKE node pools (YAML), Bottlerocket (TOML).
+"""Nodes that are one configuration: Talos, GKE and AKS node pools (YAML, JSON), Bottlerocket (TOML).
 
-Sources: Talos v1alpha1 configuration reference; GKE documentation, node system configuration (linuxConfig, kubeletConfig); Bottlerocket settings reference (settings.kernel, .boot, .kubernetes, .oci-defaults).
+Sources: Talos v1alpha1 configuration reference; AKS documentation, custom node configuration (linuxOSConfig); GKE documentation, node system configuration (linuxConfig, kubeletConfig); Bottlerocket settings reference (settings.kernel, .boot, .kubernetes, .oci-defaults).
 """
 
 import math
@@ -30,6 +30,15 @@ _KUBELET = {
     ('cpu-manager-policy',): 'cpu_manager_policy', ('topology-manager-policy',): 'topology_manager_policy',
     ('image-gc-high-threshold-percent',): 'image_gc_high', ('reserved-cpus',): 'reserved_cpus',
 }  # fmt: skip
+AKS = {key.replace('.', '').replace('_', '').replace('-', ''): key for key in (
+    'fs.aio-max-nr', 'fs.file-max', 'fs.inotify.max_user_watches', 'fs.nr_open', 'kernel.threads-max', 'net.core.netdev_max_backlog', 'net.core.optmem_max',
+    'net.core.rmem_default', 'net.core.rmem_max', 'net.core.somaxconn', 'net.core.wmem_default', 'net.core.wmem_max', 'net.ipv4.ip_local_port_range',
+    'net.ipv4.neigh.default.gc_thresh1', 'net.ipv4.neigh.default.gc_thresh2', 'net.ipv4.neigh.default.gc_thresh3', 'net.ipv4.tcp_fin_timeout',
+    'net.ipv4.tcp_keepalive_intvl', 'net.ipv4.tcp_keepalive_probes', 'net.ipv4.tcp_keepalive_time', 'net.ipv4.tcp_max_syn_backlog',
+    'net.ipv4.tcp_max_tw_buckets', 'net.netfilter.nf_conntrack_buckets', 'net.netfilter.nf_conntrack_max', 'vm.max_map_count', 'vm.swappiness',
+    'vm.vfs_cache_pressure',
+)}  # fmt: skip
+"""Azure's name in small letters -> parameter. Source: AKS documentation, custom node configuration, linuxOSConfig.sysctls."""
 _NUMBERS = ('pod_pids_limit', 'image_gc_high')
 
 
@@ -38,12 +47,13 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     reading = nothing()
     machine = mapping(root, 'machine') or root
     owner = document.called.rpartition('/')[2]
-    for values in filter(None, (mapping(machine, 'sysctls'), mapping(root, 'linuxConfig', 'sysctl'))):
+    for values in filter(None, (mapping(root, 'machine', 'sysctls'), mapping(root, 'linuxConfig', 'sysctl'))):
         reading.components.extend(_linked([_mapped(document, values, name, owner) for name in values]))
     for name, node in (mapping(machine, 'sysfs') or {}).items():
         match, word = _SCHEDULER.fullmatch(name), word_of(document, node)
         if match and word is not None and word.known:
             reading.components.append(scheduler_component(word.value, match['device'], word.place, owner, Slot('yaml_edit', place_of(document, node))))
+    reading.components.extend(aks_sysctls(document, root, owner))
     for keys in (('kubelet', 'extraConfig'), ('kubeletConfig',)):
         reading.components.extend(kubelet_part(Owner(document, 'machine', '', owner), machine, *keys))
     reading.components.extend(boot_parameters(document, get(machine, 'install', 'extraKernelArgs'), owner, node_of_cluster=True))
@@ -54,12 +64,19 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     return reading
 
 
-def _mapped(document: Document, values: Map, name: str, owner: str) -> Component:
+def aks_sysctls(document: Document, root: Map, owner: str) -> list[Component]:
+    """The kernel parameters of a Linux configuration of Azure's node pools, whose names are in camel case there."""
+    values = mapping(root, 'sysctls')
+    known = [(name, AKS[name.lower()]) for name in values or () if name.lower() in AKS]
+    return _linked([_mapped(document, values, name, owner, key) for name, key in known]) if values is not None else []
+
+
+def _mapped(document: Document, values: Map, name: str, owner: str, key: str = '') -> Component:
     """A kernel parameter that is a key of a mapping."""
     word, place = word_of(document, values[name]), place_of(document, values[name])
     value, reason = (word.value, word.reason) if word is not None else ('', 'a list or mapping is no value')
     return sysctl_component(
-        normalised(name), value, word.place if word is not None else place, key_place(document, values, name), owner, node=True,
+        key or normalised(name), value, word.place if word is not None else place, key_place(document, values, name), owner, node=True,
         slot=Slot('yaml_edit', place), reason=reason,
     )  # fmt: skip
 

@@ -262,6 +262,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'MachineConfig': _node_object('machine_config'),
     'KubeletConfig': _node_object('kubelet_config'),
     **dict.fromkeys(('InitConfiguration', 'JoinConfiguration'), _node_object('kubeadm')),
+    'AzureManagedMachinePool': _node_object('azure_pool'),
     'PerformanceProfile': _node_object('performance_profile'),
     'Tuned': _node_object('tuned'),
     'NodeConfig': _node_object('node_config'),

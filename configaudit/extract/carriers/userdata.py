@@ -21,7 +21,7 @@ _NAMES = {
 }  # fmt: skip
 """Type of a part -> the name by which its format is told."""
 _BOUNDARY = regex(r'(?im)^content-type:\s*multipart/[^\n]*?(?:\n[ \t][^\n]*?)?boundary="?([^"\s;]+)"?')
-_HEAD = regex(r'(?:[^\n:]+:[^\n]*\n(?:[ \t]+\S[^\n]*\n)*)*\s*?\n')
+_HEAD = regex(r'(?:(?:[^\s:][^\n:]*:|[ \t]+\S)[^\n]*\n)*[ \t\r]*\n')
 _TYPE = regex(r'(?im)^content-type:\s*([\w./+-]+)')
 _ENCODED = regex(r'(?im)^content-transfer-encoding:\s*base64\s*$')
 

@@ -4,6 +4,7 @@ Source: sysctl.d(5), sysctl.conf(5).
 """
 
 import re
+from functools import lru_cache
 
 from configaudit import units
 from configaudit.extract.process import Reading
@@ -21,6 +22,7 @@ _COMMENT = regex(r'\s+[#;].*')
 _OPEN = ('{{', '{%', '${', '<%', '@@')
 
 
+@lru_cache(maxsize=8)
 def is_node(document: Document) -> bool:
     """Whether a file's name or text, or that of the file around it, shows that its host runs Kubernetes."""
     if _NODE.search(document.path) or _NODE.search(document.text):

@@ -7,7 +7,7 @@ from configaudit.extract.services.udev import scheduler_component
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-_LINE = regex(r'(?m)^[ \t]*w[+!-]*[ \t]+(?P<path>/\S+)[ \t]+(?:\S+[ \t]+){4}(?P<value>[^\n]*?)[ \t\r]*$')
+_LINE = regex(r'(?m)^[ \t]*w[+!-]*[ \t]+(?P<path>/\S+)[ \t]+(?:\S+[ \t]+){4}(?P<value>[^\n]*)')
 _HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/'
 _SCHEDULER = regex(r'/sys/block/(?P<device>[^/]+)/queue/scheduler')
 
@@ -17,7 +17,8 @@ def read(document: Document) -> Reading:
     reading = nothing()
     owner = document.called.rpartition('/')[2]
     for line in _LINE.finditer(document.text):
-        path, value, place = line['path'], line['value'].strip('"\''), Place(document, *line.span('value'))
+        value = line['value'].rstrip()
+        path, place = line['path'], Place(document, line.start('value'), line.start('value') + len(value))
         device = _SCHEDULER.fullmatch(path)
         if path.startswith('/proc/sys/'):
             name = Place(document, *line.span('path'))

@@ -18,7 +18,7 @@ from configaudit.parse.sysctl import normalised
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-_SEPARATOR = regex(r'\s*[,;]\s*')
+_SEPARATOR = regex(r'[,;]')
 _VARIABLE = regex(r'\$\{([\w-]+)\}')
 _CONDITIONS = ('uname_regex', 'cpuinfo_regex')
 _OFF = ('0', 'false', 'no', 'off')
@@ -34,7 +34,7 @@ def read(document: Document) -> Reading:
     values = {(entry.section, entry.key): entry.value for entry in entries}
     if name == 'tuned-main.conf':
         return Reading([_file(document, 'main', place, {'reapply': values.get(('', 'reapply_sysctl'), '1').lower() not in _OFF})], [], [], [])
-    includes = tuple(part.lstrip('-') for part in _SEPARATOR.split(values.get(('main', 'include'), '')) if part)
+    includes = tuple(part.strip().lstrip('-') for part in _SEPARATOR.split(values.get(('main', 'include'), '')) if part.strip())
     profile = _file(document, 'profile', place, {'includes': includes})
     found = [component for entry in entries for component in _set(document, entry, values)]
     kernel = Peers.of([component for component in found if component.kind.name == 'sysctl'], True)
@@ -73,7 +73,7 @@ def _set(document: Document, entry: Entry, values: dict[tuple[str, str], str]) -
         yield huge_page_mode(value, file, place, owner, reason)
     elif plugin == 'disk' and entry.key == 'elevator' and not reason:
         devices = values.get((entry.section, 'devices'), '')
-        pattern = '' if '!' in devices else '|'.join(_SEPARATOR.split(devices))
+        pattern = '' if '!' in devices else '|'.join(part.strip() for part in _SEPARATOR.split(devices))
         yield scheduler_component(value, pattern, place, owner, Slot('ini', place))
     elif plugin == 'bootloader' and entry.key.startswith('cmdline') and not reason:
         start = 1 if value[:1] in '+-' else 0

@@ -253,3 +253,19 @@ data:
             fs.file-max=65536
 """
     assert lines(run({'c.yaml': text})) == [14]
+
+
+AKS = '"sysctls": {"fsFileMax": 65536, "netCoreSomaxconn": 128, "netIpv4TcpTwReuse": true, "netIpv4TcpkeepaliveIntvl": 30}'
+
+
+@pytest.mark.parametrize(
+    'files',
+    [
+        {'linuxosconfig.json': '{"transparentHugePageEnabled": "madvise",\n ' + AKS + '}\n'},
+        {'pool.yaml': 'apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: AzureManagedMachinePool\nmetadata: {name: p}\nspec:\n  linuxOSConfig: {' + AKS + '}\n'},
+    ],
+)
+def test_the_linux_configuration_of_an_aks_node_pool(run: Run, files: dict[str, str]) -> None:
+    result = run(files)
+    assert [item.rule.id for item in result.findings if item.severity == 'warning'] == [RULE, 'sysctl-somaxconn-low']
+    assert {item.name for item in result.components} == {'fs.file-max', 'net.core.somaxconn', 'net.ipv4.tcp_keepalive_intvl'}
