@@ -24,11 +24,7 @@ class Planned(NamedTuple):
 
 def steps_of(finding: Finding) -> tuple[Step, ...]:
     """The steps of a finding's fix on a live host; none where it changes a file or has no fix."""
-    return _steps(finding, {})
-
-
-def _steps(finding: Finding, largest: Mapping[tuple[str, ...], int]) -> tuple[Step, ...]:
-    steps = ((slot, step_of(slot.path, largest.get(slot.path, value), ' '.join(slot.place.text.split()))) for slot, value in _live(finding))
+    steps = ((slot, step_of(slot.path, value, ' '.join(slot.place.text.split()))) for slot, value in _live(finding))
     return tuple(_ranked(step, slot.path, finding) for slot, step in steps)
 
 
@@ -57,14 +53,22 @@ def _ranked(step: Step, target: tuple[str, ...], finding: Finding) -> Step:
     return step._replace(note=f'{path} sets {target[1]} too and is read later: change it there') if later else step
 
 
+def _raised(finding: Finding, largest: Mapping[tuple[str, ...], int]) -> Finding:
+    """The finding with a fix that writes the largest numbers."""
+    if finding.fix is None or not _live(finding):
+        return finding
+    changes = (change._replace(value=largest.get(change.slot.path, change.value)) if change.slot is not None and change.slot.format == LIVE else change for change in finding.fix.changes)
+    return finding._replace(fix=finding.fix._replace(changes=tuple(changes)))
+
+
 def plan(findings: Iterable[Finding]) -> list[Planned]:
     """The findings that have steps; a step that several findings ask for belongs to the first."""
     seen: set[Step] = set()
     found: list[Planned] = []
     findings = list(findings)
     largest = _largest(findings)
-    for finding in findings:
-        steps = tuple(step for step in _steps(finding, largest) if step not in seen)
+    for finding in (_raised(finding, largest) for finding in findings):
+        steps = tuple(step for step in steps_of(finding) if step not in seen)
         seen.update(steps)
         if steps:
             found.append(Planned(finding, steps))
@@ -111,10 +115,9 @@ def _key(line: str) -> str:
 def applied(snapshot: Snapshot, planned: list[Planned]) -> Snapshot:
     """The host as it would show after the plan: with the values that its steps write, and the files that it installs."""
     held = dict(snapshot.files) | files(planned)
-    largest = _largest(item.finding for item in planned)
     for slot, value in (pair for item in planned for pair in _live(item.finding)):
         for path in _shown_in(slot.place.document.path, slot.path, held):
-            held[path] = _after(held.get(path, ''), slot.path, str(largest.get(slot.path, value)))
+            held[path] = _after(held.get(path, ''), slot.path, str(value))
     return Snapshot(held, links=snapshot.links, unread=snapshot.unread, facts=snapshot.facts)
 
 

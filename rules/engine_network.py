@@ -34,3 +34,36 @@ def network_interface_unset(engine: Component) -> Iterator[Problem]:
         raise Unknown('variables come from a ConfigMap or Secret')
     message = 'the engine spans {nodes} nodes with hostNetwork, and neither GLOO_SOCKET_IFNAME nor NCCL_SOCKET_IFNAME says which interface they share'
     yield Problem(network, message, nodes=_nodes(engine), see=[('the engine', engine.place)])
+
+
+_NCCL = 'NCCL documentation, environment variables'
+
+
+@rule('nccl-peer-to-peer-off', on=('vllm', 'sglang'), severity='advice', source=f'{_NCCL}, NCCL_P2P_DISABLE', side_effect='GPUs whose driver or PCI switches do not do it hang at start')
+def peer_to_peer_off(engine: Component) -> Iterator[Problem]:
+    """With NCCL_P2P_DISABLE=1 GPUs exchange data through host memory, NVLink unused: tensor parallelism gets several times slower.
+
+    It is a workaround of hosts with PCI access control (ACS) or consumer GPUs; on others take it out.
+
+    When it is wrong: GPUs without peer-to-peer, such as GeForce, or a virtual machine that cannot switch ACS off.
+    """
+    word = engine['environment'].value.get('NCCL_P2P_DISABLE')
+    if word is None:
+        raise NotApplicable('NCCL chooses')
+    if engine['world_size'].value < 2:
+        raise NotApplicable('one GPU')
+    if word.value == '1':
+        yield Problem(word.use or word.place, 'NCCL_P2P_DISABLE={value}: the GPUs of the engine exchange data through host memory', value=word.value)
+
+
+@rule('nccl-gid-index-fixed', on=('vllm', 'sglang'), severity='advice', source=f'{_NCCL}, NCCL_IB_GID_INDEX: chosen by NCCL itself since 2.21', side_effect='an older NCCL takes index 0')
+def gid_index_fixed(engine: Component) -> Iterator[Problem]:
+    """A fixed GID index is right for one kind of node: where the order of addresses differs, RoCE connections time out.
+
+    NCCL since 2.21 (PyTorch since 2.5) chooses the index by address family and RoCE version.
+    """
+    word = engine['environment'].value.get('NCCL_IB_GID_INDEX')
+    if word is None:
+        raise NotApplicable('NCCL chooses')
+    if word.value.isdigit():
+        yield Problem(word.use or word.place, 'NCCL_IB_GID_INDEX={value} holds for nodes with that order of addresses only', value=word.value)
