@@ -1,6 +1,7 @@
 """Mutated configuration through every reader: no crash, no hang, whatever the bytes. Fixed seed, bounded time.
 
-Seeds are the fixtures and examples of this repository. Exits 1 with the input that broke something.
+Seeds are the fixtures and examples of this repository. One file is mutated and audited together with those beside it: a model's
+config.json, a chart's values and a file of options are read only where another file names them. Exits 1 with the input that broke something.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from configaudit.audit import audit
 from configaudit.config import Config
@@ -17,6 +19,8 @@ from configaudit.report import REPORTERS, render
 
 ROOT = Path(__file__).parent.parent
 SLOWEST = 5.0
+TOGETHER = 12
+"""Files of a folder that are audited as one; of larger ones each by itself."""
 _TOKENS = (
     b'{{ .Values.x }}', b'{{- if .a }}', b'{{- end }}', b'&a ', b'*a', b'<<: *a', b'"', b"'", b'\\', b'\n', b'\r\n', b'\t', b'---\n', b'...\n',
     b'[', b']', b'{', b'}', b': ', b'- ', b'|\n', b'>-\n', b'#', b'$(X)', b'${X:-1}', b'$X', b'`', b'\0', b'\xff', b'\xef\xbb\xbf', b'\xe2\x80\xa8',
@@ -24,14 +28,27 @@ _TOKENS = (
 )  # fmt: skip
 
 
-def seeds() -> list[tuple[str, bytes]]:
-    """(file name, bytes) of every fixture and example."""
-    folders = (ROOT / 'fixtures', ROOT / 'examples')
-    files = sorted(path for folder in folders for path in folder.rglob('*') if path.is_file() and path.name != 'expected.txt')
-    return [(path.name, path.read_bytes()) for path in files if path.stat().st_size < 20_000]
+class Seed(NamedTuple):
+    """A file, and those of its case by their paths in it."""
+
+    name: str
+    data: bytes
+    beside: dict[str, bytes]
 
 
-def mutated(data: bytes, others: list[tuple[str, bytes]], chance: random.Random) -> bytes:
+def seeds() -> list[Seed]:
+    """Every file of every fixture and example."""
+    sides = [path.parent / side for path in (ROOT / 'fixtures').rglob('expected.txt') for side in ('bad', 'good')]
+    found: list[Seed] = []
+    for folder in sorted({*sides, ROOT / 'examples'}):
+        paths = [path for path in sorted(folder.rglob('*')) if path.is_file() and path.stat().st_size < 20_000]
+        files = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+        together = files if len(files) <= TOGETHER else {}
+        found.extend(Seed(name, data, {other: text for other, text in together.items() if other != name}) for name, data in files.items())
+    return found
+
+
+def mutated(data: bytes, others: list[Seed], chance: random.Random) -> bytes:
     """A few random edits: cut, repeat, swap, insert a token, splice another file in."""
     for _ in range(chance.randint(1, 6)):
         at = chance.randrange(len(data) + 1)
@@ -44,7 +61,7 @@ def mutated(data: bytes, others: list[tuple[str, bytes]], chance: random.Random)
         elif action == 2:
             data = data[:at] + chance.choice(_TOKENS) * chance.choice((1, 1, 1, 3, 300)) + data[at:]
         elif action == 3:
-            other = chance.choice(others)[1]
+            other = chance.choice(others).data
             cut = chance.randrange(len(other) + 1)
             data = data[:at] + other[cut : cut + 300] + data[at:]
         elif action == 4:
@@ -54,34 +71,45 @@ def mutated(data: bytes, others: list[tuple[str, bytes]], chance: random.Random)
     return data[:200_000]
 
 
+def _by_format(pool: list[Seed]) -> dict[str, list[Seed]]:
+    """The seeds by the ending of their names, so that a format with few fixtures is tried as well."""
+    found: dict[str, list[Seed]] = {}
+    for one in pool:
+        path = Path(one.name)
+        found.setdefault(path.name if path.suffix == '.json' or not path.suffix else path.suffix, []).append(one)
+    return found
+
+
 def run(seconds: float, seed: int) -> Iterator[str]:
     """Fuzz for a while; yields a line for everything that went wrong."""
     chance = random.Random(seed)
     pool = seeds()
+    groups = list(_by_format(pool).values())
     until = time.monotonic() + seconds
     count = 0
-    with tempfile.TemporaryDirectory() as folder:
-        while time.monotonic() < until:
-            name, data = chance.choice(pool)
-            data = mutated(data, pool, chance)
-            path = Path(folder) / name
-            path.write_bytes(data)
+    while time.monotonic() < until:
+        seed_file = chance.choice(chance.choice(groups) if chance.random() < 0.5 else pool)
+        data = mutated(seed_file.data, pool, chance)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in (*seed_file.beside.items(), (seed_file.name, data)):
+                path = Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
             started = time.monotonic()
             try:
-                result = audit([str(path)], Config())
+                result = audit([folder], Config())
                 for form in REPORTERS:
                     render(form, result)
             except Exception as error:  # any exception is what is looked for
-                yield _keep(data, name, f'{type(error).__name__}: {error}')
+                yield _keep(data, seed_file.name, f'{type(error).__name__}: {error}')
             if time.monotonic() - started > SLOWEST:
-                yield _keep(data, name, f'took {time.monotonic() - started:.1f} s')
-            path.unlink()
-            count += 1
+                yield _keep(data, seed_file.name, f'took {time.monotonic() - started:.1f} s')
+        count += 1
     print(f'{count} inputs')
 
 
 def _keep(data: bytes, name: str, what: str) -> str:
-    with tempfile.NamedTemporaryFile(prefix='fuzz-', suffix='-' + name, delete=False) as file:
+    with tempfile.NamedTemporaryFile(prefix='fuzz-', suffix='-' + Path(name).name, delete=False) as file:
         file.write(data)
     return f'{file.name}: {what}'
 
