@@ -19,6 +19,8 @@ WIDEST_DEFAULT = 1024
 ASSUMED_GPU_GIB = 80.0
 _OTHER_DEVICES = regex(r'(?:^|[-_.:])(?:neuron|neuronx|tpu|hpu|gaudi|ascend|npu|spyre|openvino|xpu)(?=[-_.:>]|$)', re.IGNORECASE)
 """In an image's name or tag."""
+_OF_OTHER_DEVICES = regex(r'(?:HCCL|ASCEND|VLLM_ASCEND|PT_HPU|HABANA|NEURON|CCL_ZE|TPU)_')
+"""Variables of Ascend, Gaudi, Neuron, Intel's GPUs and TPUs."""
 LARGE_WEIGHTS_GIB = 60.0
 
 
@@ -65,6 +67,8 @@ def on_gpu(engine: Component) -> None:
         raise NotApplicable('it runs on a CPU')
     if engine.kind.name == 'vllm' and engine['quantization'].known_value == 'ascend':
         raise NotApplicable('its weights are quantised for Ascend')
+    if any(_OF_OTHER_DEVICES.match(name) for name in engine['environment'].value):
+        raise NotApplicable('its variables are those of another kind of device')
     if _OTHER_DEVICES.search(str(engine['image'].known_value or '').rpartition('/')[2]):
         raise NotApplicable('its image is built for another kind of device')
     for container in engine.peers('container'):
@@ -129,6 +133,7 @@ def batch_too_wide(engine: Component, *, limit: int = 128, tokens_each: int = 25
 def batch_too_narrow(engine: Component, *, least: int = 16) -> Iterator[Problem]:
     """Requests queue while the GPU idles: a decode step costs nearly the same for 4 sequences as for 32."""
     on_gpu(engine)
+    serves(engine)
     seqs = engine['max_num_seqs']
     if seqs.is_set and seqs.value < least:
         yield Problem(seqs, '{value} sequences a batch, under {least}: others wait in the queue while the GPU has room', least=least, fix=seqs.set(64))
@@ -152,6 +157,7 @@ def memory_share_unset(engine: Component, *, advised: float = 0.85) -> Iterator[
 
     The share covers weights, activations and KV cache together. Raise it again when the engine preempts requests and the GPU has room.
     """
+    serves(engine)
     share = _shares_memory(engine)
     if not share.is_set:
         message = '--gpu-memory-utilization is not set: {engine} takes {default} of the GPU; the checklist moved to {advised}'
@@ -175,6 +181,7 @@ def memory_share_high(engine: Component, *, limit: float = 0.85, crash: float = 
         message = '{value} of the GPU: crashes under load are reported at 0.941; the checklist moved to {limit}'
         yield Problem(share, message, limit=limit, fix=share.set(limit))
     else:
+        serves(engine)
         message = '{value} of the GPU, over {limit} that the checklist moved to'
         yield Problem(share, message, limit=limit, severity='advice', fix=share.set(limit))
 

@@ -46,17 +46,26 @@ def max_model_len_unset(engine: Component, *, short: int = 16384) -> Iterator[Pr
         message = '--max-model-len is not set: one sequence of the {tokens} tokens of {model} needs {needed} GiB of KV cache' + words
         severity: Severity | None = 'advice' if found.state == 'tight' else None if found.known.certain else 'warning'
         yield Problem(length, message, severity=severity, fix=length.set(min(found.fitting, 8192)) if found.fitting else None, **found.values)
-    elif isinstance(model, Model):
+        return
+    serves(engine)
+    if isinstance(model, Model):
         yield Problem(length, '--max-model-len is not set: one request may take {context} tokens of KV cache', context=model.context, severity='advice')
     else:
         yield Problem(length, '--max-model-len is not set: the model decides, often 131072 tokens for one request', severity='advice')
 
 
 def computes_prompts(engine: Component) -> None:
-    """NotApplicable for the decoding half of a pair: the other half computes its prompts."""
-    for option in engine['options'].value:
-        if option.name == '--kv-transfer-config' and option.value is not None and 'kv_consumer' in option.value.value:
-            raise NotApplicable('it takes the KV cache of its prompts from another engine')
+    """NotApplicable for the decoding half of a pair, whose prompts the other half computes, and for an encoder of images."""
+    if _hands_over(engine, 'kv_consumer'):
+        raise NotApplicable('it takes the KV cache of its prompts from another engine')
+    if _hands_over(engine, 'ec_producer'):
+        raise NotApplicable('it encodes for another engine')
+
+
+def _hands_over(engine: Component, *roles: str) -> bool:
+    """Whether the engine has one of these roles in a pair of engines."""
+    transfers = [option.value.value for option in engine['options'].value if option.name in ('--kv-transfer-config', '--ec-transfer-config') and option.value is not None]
+    return any(role in text for role in roles for text in transfers)
 
 
 @rule('vllm-batched-tokens-low', on='vllm', severity='advice', source=DOCS, effect='time to first token', side_effect='inter-token latency')
@@ -131,6 +140,7 @@ def _forced(engine: Component) -> bool:
 def chunked_prefill_off(engine: Component) -> Iterator[Problem]:
     """Without chunked prefill a long prompt stalls every running stream for one whole prefill."""
     computes_prompts(engine)
+    serves(engine)
     chunked = engine['enable_chunked_prefill']
     if chunked.is_set and chunked.value is False and not _forced(engine):
         yield Problem(chunked, 'chunked prefill is switched off: a long prompt stalls all running streams', fix=chunked.set(True) if _has_value(engine) else chunked.remove())
@@ -151,6 +161,7 @@ def chunked_prefill_ignored(engine: Component) -> Iterator[Problem]:
 def prefix_caching_off(engine: Component) -> Iterator[Problem]:
     """Shared prompt beginnings (system prompts, chat history) are computed again for every request."""
     computes_prompts(engine)
+    serves(engine)
     caching = engine['enable_prefix_caching']
     if caching.is_set and caching.value is False:
         yield Problem(caching, 'prefix caching is switched off: every shared beginning of a prompt is computed again', fix=caching.remove())
@@ -163,6 +174,8 @@ def enforce_eager(engine: Component) -> Iterator[Problem]:
     When it is wrong: an old GPU or a model that fails to compile; say so beside the flag.
     """
     on_gpu(engine)
+    if _hands_over(engine, 'kv_producer', 'ec_producer'):
+        raise NotApplicable('another engine decodes')
     eager = engine['enforce_eager']
     if eager.is_set and eager.value:
         yield Problem(eager, 'CUDA graphs are off: decode steps pay the launch of every kernel', fix=eager.remove())

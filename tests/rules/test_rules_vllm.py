@@ -271,3 +271,34 @@ def test_shared_memory_of_other_devices_is_none_of_nccl(found: Audit, image: str
 def test_a_list_of_prompts_needs_no_statistics(found: Audit, program: str, count: int) -> None:
     text = f'from vllm import LLM, AsyncEngineArgs, AsyncLLMEngine\nengine = {program}\nasync_engine = AsyncLLMEngine.from_engine_args(engine)\n'
     assert len(found({'job.py': text}, 'vllm-log-stats-off')) == count
+
+
+OFFLINE = 'from vllm import LLM\nllm = LLM("org/m", max_num_seqs=4, gpu_memory_utilization={share}, enable_prefix_caching=False, enable_chunked_prefill=False, disable_log_stats=True)\n'
+SERVED = ('vllm-max-model-len-unset', 'vllm-batch-too-narrow', 'vllm-memory-share-unset', 'vllm-prefix-caching-off', 'vllm-chunked-prefill-off', 'vllm-log-stats-off')
+
+
+@pytest.mark.parametrize(('share', 'ids'), [('0.9', []), ('0.95', ['vllm-memory-share-high'])])
+def test_a_list_of_prompts_is_no_service(found: Audit, share: str, ids: list[str]) -> None:
+    lines = found({'a.py': OFFLINE.format(share=share)}, *SERVED, 'vllm-memory-share-high')
+    assert [line.split()[1] for line in lines] == ids
+
+
+@pytest.mark.parametrize(
+    ('config', 'ids'),
+    [
+        ('{"kv_role": "kv_both"}', ['vllm-enforce-eager', 'vllm-prefix-caching-off']),
+        ('{"kv_role": "kv_producer"}', ['vllm-prefix-caching-off']),
+        ('{"ec_role": "ec_producer"}', []),
+    ],
+)  # fmt: skip
+def test_who_does_not_decode_needs_no_graphs(found: Audit, config: str, ids: list[str]) -> None:
+    flag = '--ec-transfer-config' if 'ec_' in config else '--kv-transfer-config'
+    text = pod(IMAGE, '', f"[--model=/m/x, --enforce-eager, --no-enable-prefix-caching, {flag}, '{config}']")
+    assert sorted(line.split()[1] for line in found({'pod.yaml': text}, 'vllm-enforce-eager', 'vllm-prefix-caching-off')) == ids
+
+
+def test_variables_name_the_device(found: Audit) -> None:
+    text = pod(IMAGE, '', '[--model=/m/x, --enforce-eager]')
+    assert len(found({'pod.yaml': text}, 'vllm-enforce-eager', 'vllm-batch-unset')) == 2
+    other = text + '      env: [{name: HCCL_BUFFSIZE, value: "1024"}]\n'
+    assert found({'pod.yaml': other}, 'vllm-enforce-eager', 'vllm-batch-unset') == []

@@ -31,6 +31,7 @@ TEMPLATES: dict[str, tuple[Path, ...]] = {
 
 _LONG_RUNNING = frozenset(TEMPLATES) - {'Job', 'CronJob', 'PodTemplate'}
 _SEARCH_DEPTH = 12
+_BASE = 'services that are based on it add to it'
 INSTALL_CHARTS = ('HelmRelease', 'HelmChart', 'HelmChartConfig', 'Application')
 
 
@@ -57,6 +58,8 @@ def read_object(document: Document, root: Map, partial: str) -> Reading:
         reading.data.extend([used] if used is not None else [])
     elif kind in ('ServingRuntime', 'ClusterServingRuntime'):
         amend = settled_runtime
+    elif kind == 'LLMInferenceServiceConfig':
+        owner = owner._replace(partial=owner.partial or _BASE)  # runs only as a part of services, which add to it
     elif kind == 'LLMInferenceService':
         from configaudit.extract.carriers.kserve_llm import with_preset
 

@@ -137,3 +137,10 @@ def test_the_container_of_the_router_is_a_scheduler(run: Run) -> None:
     router = f'  router:\n    scheduler: {{template: {{containers: [{{name: main, args: {args}}}]}}}}\n'
     found = engines(run({'a.yaml': LLM + router, 'b.yaml': WIDE}), 'LLMInferenceService')
     assert not [item.identity for item in found if 'router' in item.identity]
+
+
+def test_a_base_configuration_lacks_nothing(run: Run) -> None:
+    wide = WIDE.replace('/mnt/models]', '/mnt/models, --gpu-memory-utilization=2]')
+    ids = {item.rule.id for item in run({'b.yaml': wide}).findings}
+    assert 'vllm-memory-share-out-of-range' in ids
+    assert not ids & {'vllm-batch-unset', 'vllm-max-model-len-unset', 'readiness-probe-missing', 'requests-missing'}
