@@ -11,6 +11,7 @@ from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Pro
 
 from .flag_family import ENGINES, Row, docs, drop, flags_of, make, options_of, source_of, upstream
 from .releases import release
+from .vllm import built_for_another_device
 
 MODEL_MOVED = version_of('0.11.1')
 """From here on `vllm serve` moves the name behind --model to the front: a model that stands there already is one word too many."""
@@ -111,7 +112,7 @@ def _value_invalid(engine: Component, option: Any, known: Catalogue) -> Problem 
         if not value.known or '$(' in text or (option.key and flags[-1].type in ('json', 'custom', 'str') and not flags[-1].choices):
             continue
         reasons = [refusal(known.engine, flag, text, engine.version) for flag in flags]
-        if all(reasons):
+        if all(reasons) and not (_of_choices(reasons[-1]) and built_for_another_device(engine)):
             return Problem(
                 value.place, '{text} is no value for {flag} in {engine}: {reason}', text=repr(text), flag=flags[-1].option, engine=release(engine),
                 reason='it has no keys' if option.key else reasons[-1], detail=option.name, severity=_value_severity(engine, flags, reasons[-1]),
@@ -121,7 +122,11 @@ def _value_invalid(engine: Component, option: Any, known: Catalogue) -> Problem 
 
 def _value_severity(engine: Component, flags: tuple[Flag, ...], reason: str) -> Severity | None:
     """A choice may have been added to an image that is not the project's own."""
-    return 'warning' if reason.startswith('it wants one of') and not upstream(engine) else _severity(engine, flags)
+    return 'warning' if _of_choices(reason) and not upstream(engine) else _severity(engine, flags)
+
+
+def _of_choices(reason: str) -> bool:
+    return reason.startswith('it wants one of')
 
 
 def _duplicated(engine: str) -> Rule:

@@ -61,6 +61,11 @@ def serves(engine: Component) -> None:
         raise NotApplicable('a program works through its prompts with it, and nobody waits')
 
 
+def built_for_another_device(engine: Component) -> bool:
+    """Whether the image's name says that it is for another kind of device than a GPU."""
+    return _OTHER_DEVICES.search(str(engine['image'].known_value or '').rpartition('/')[2]) is not None
+
+
 def on_gpu(engine: Component) -> None:
     """NotApplicable for CPUs, TPUs, Neuron and the like: batch, memory and graphs work otherwise there."""
     if engine.kind.name == 'vllm' and engine['cpu'].value:
@@ -69,7 +74,7 @@ def on_gpu(engine: Component) -> None:
         raise NotApplicable('its weights are quantised for Ascend')
     if any(_OF_OTHER_DEVICES.match(name) for name in engine['environment'].value):
         raise NotApplicable('its variables are those of another kind of device')
-    if _OTHER_DEVICES.search(str(engine['image'].known_value or '').rpartition('/')[2]):
+    if built_for_another_device(engine):
         raise NotApplicable('its image is built for another kind of device')
     for container in engine.peers('container'):
         resource = str(container['gpu_resource'].known_value or 'nvidia.com/')

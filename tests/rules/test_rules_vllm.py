@@ -302,3 +302,8 @@ def test_variables_name_the_device(found: Audit) -> None:
     assert len(found({'pod.yaml': text}, 'vllm-enforce-eager', 'vllm-batch-unset')) == 2
     other = text + '      env: [{name: HCCL_BUFFSIZE, value: "1024"}]\n'
     assert found({'pod.yaml': other}, 'vllm-enforce-eager', 'vllm-batch-unset') == []
+
+
+@pytest.mark.parametrize(('image', 'count'), [('acme/vllm:0.6.3', 1), ('acme/vllm-gaudi:0.6.3', 0)])
+def test_other_devices_have_choices_of_their_own(found: Audit, image: str, count: int) -> None:
+    assert len(found({'pod.yaml': pod(image, '', '[--model=/m/x, --max-num-seqs=64, --block-size=128]')}, 'vllm-flag-value-invalid')) == count

@@ -150,9 +150,9 @@ def _catalogued(document: Document, node: Map, arguments: tuple[Word, ...] | Non
 
 
 def _settle(tag: str | None, process: Process, stores: Stores) -> Process:
-    """A tag that is left out is the chart's appVersion, where its template says so and Chart.yaml lies beside."""
+    """A tag that is left out of values.yaml is the chart's appVersion, where its template says so and Chart.yaml lies beside."""
     image, document = process.image, process.component.place.document
-    if image is None or tag or not image.value.endswith(':' + HOLE) or not document.path.endswith('values.yaml'):
+    if image is None or tag or not image.value.endswith(':' + HOLE) or document.path.rpartition('/')[2] != 'values.yaml':
         return process
     chart = stores.files.at(join(dirname(document.path), 'Chart.yaml'))
     names = ('deployment', 'statefulset')

@@ -27,6 +27,8 @@ from configaudit.units import HOLE
 
 _OWN_FLAGS = ('--gpu-memory-utilization', '--max-num-seqs', '--max-num-batched-tokens', '--max-model-len')
 """Flags of no other server: they tell vLLM where a template hides the image."""
+_SERVER_FLAGS = (*_OWN_FLAGS, '--tensor-parallel-size', '--enforce-eager', '--swap-space', '--served-model-name', '--download-dir')
+"""Flags that tell the server in an image of somebody's own with vLLM in its name."""
 LEVELS = release('0.12.0')
 """The first release with --optimization-level, which -O stands for."""
 MODEL_WORD = release('0.10.0')
@@ -71,7 +73,7 @@ def _command(invocation: Invocation, at: int) -> Launch | None:
 def _own_entry_point(invocation: Invocation) -> Launch | None:
     image, arguments = image_of(invocation), invocation.arguments
     unseen = HOLE in image.repository if image is not None else bool(invocation.process.partial)
-    hidden = unseen and any(canonical(word.value).startswith(_OWN_FLAGS) for word in arguments)
+    hidden = unseen and _has(arguments, _OWN_FLAGS)
     if not hidden and (image is None or image.engine != 'vllm'):
         return None
     if not arguments:
@@ -79,13 +81,17 @@ def _own_entry_point(invocation: Invocation) -> Launch | None:
     first = arguments[0].value
     if os.path.basename(first) == 'vllm' and len(arguments) > 1 and arguments[1].value == 'serve':
         return launch_of(arguments[0].place, arguments[2:], 'serve')
-    if image is not None and not hidden and not _serves(image.repository):
+    if image is not None and not hidden and not _serves(image.repository) and not _has(arguments, _SERVER_FLAGS):
         return None
     if first == 'serve':
         return launch_of(arguments[0].place, arguments[1:], 'serve')
     if not first.startswith('-') and '/' not in first and HOLE not in first:
         return None
     return launch_of(anchor(invocation), arguments, 'entrypoint')
+
+
+def _has(arguments: tuple[Word, ...], flags: tuple[str, ...]) -> bool:
+    return any(canonical(word.value).startswith(flags) for word in arguments)
 
 
 def _serves(repository: str) -> bool:

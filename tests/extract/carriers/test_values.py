@@ -147,6 +147,13 @@ def test_a_missing_tag_is_unknown_or_the_chart_s_app_version(run: Run) -> None:
     assert str(engines(run({**files, 'templates/deployment.yaml': template}))[0].version) == '0.10.2'
 
 
+def test_values_that_lie_over_others_leave_the_tag_to_them(run: Run) -> None:
+    template = 'image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"\n'
+    files = {'Chart.yaml': 'apiVersion: v2\nname: c\nversion: 1.0.0\nappVersion: "v0.10.2"\n', 'templates/deployment.yaml': template}
+    result = run({**files, 'values.yaml': GENERIC, 'gpu-values.yaml': GENERIC.replace(', tag: v0.10.2', '')})
+    assert [engine.version for engine in engines(result) if engine.place.outermost().document.path == 'gpu-values.yaml'] == [None]
+
+
 CHART = """\
 apiVersion: apps/v1
 kind: Deployment

@@ -23,6 +23,7 @@ SERVE = '[vllm, serve]'
         (OPENAI, SERVE, '[/m/x, --max-num-seqs, "96"]'),
         (OPENAI, '[python3, -m, vllm.entrypoints.openai.api_server]', '[--model, /m/x, --max-num-seqs, "96"]'),
         (OPENAI, '', '[python3, -m, vllm.entrypoints.openai.api_server, --model, /m/x, --max-num-seqs, "96"]'),
+        ('registry.acme.dev/ai/vllm:0.10.2', '', '[--model=/m/x, --max-num-seqs=96]'),
         ('acme/llm:3', '[python3, -m, vllm.entrypoints.cli.main, serve]', '[/m/x, --max-num-seqs, "96"]'),
         ('acme/llm:3', '[/opt/venv/bin/vllm, serve]', '[/m/x, --max-num-seqs, "96"]'),
         ('acme/llm:3', '[sh, -c]', '["exec vllm serve /m/x --max-num-seqs 96"]'),
@@ -42,6 +43,7 @@ def test_started(engine: Read, image: str, command: str, args: str) -> None:
         (OPENAI, '[vllm]', '[bench, serve, --model, /m/x]'),
         (OPENAI, '[python3, main.py]', '[--vllm-url, http://x]'),
         ('acme/vllm-router:1', '', '[--model=/m/x]'),
+        ('acme/vllm-tools:1', '', '[--model=/m/x, --prompts=/data/p.txt]'),
     ],
 )
 def test_not_started(engines: Engines, pod: Pod, image: str, command: str, args: str) -> None:
