@@ -92,12 +92,17 @@ def readiness_probe_missing(container: Component) -> Iterator[Problem]:
     if services:
         message = 'no readiness probe: {service} sends requests to {name} while it still loads the model'
         yield Problem(container['readiness_probe'], message, service=f'Service {services[0].name}', name=container.name, see=[('this Service', services[0].place)], fix=fix)
-    elif replicas.is_known and replicas.value > 1:
+    elif replicas.is_known and replicas.value > 1 and not _spans_nodes(engine):
         message = 'no readiness probe: with {replicas} replicas, one that still loads its model counts as ready'
         yield Problem(container['readiness_probe'], message, replicas=replicas.value, fix=fix)
     else:
         message = 'no readiness probe: the pod counts as ready while {name} still loads the model'
         yield Problem(container['readiness_probe'], message, name=container.name, severity='warning', fix=fix)
+
+
+def _spans_nodes(engine: Component) -> bool:
+    """Whether the replicas are nodes of one engine."""
+    return engine.kind.name in ('vllm', 'sglang') and engine['nodes'].is_set and engine['nodes'].known_value != 1
 
 
 def _gateway_unready(container: Component) -> Iterator[Problem]:

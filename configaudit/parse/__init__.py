@@ -98,6 +98,7 @@ def _limited(items: Iterator[Parsed | Error | Unread]) -> Iterator[Parsed | Erro
 
 
 def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator[Parsed | Error | Unread]:
+    from configaudit.parse.escapes import without_surrogates
     from configaudit.parse.placeholder import is_text, unfilled, without_placeholders
     from configaudit.parse.yaml import SyntaxProblem, check, parse
 
@@ -126,6 +127,8 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
         only_check = object_kind and (gated or not is_read(object_kind, masked, piece.start, piece.end))
         original = data[piece.start : piece.end]
         parsed = masked[piece.start : piece.end] if hidden else original
+        if kind == 'json':
+            parsed = without_surrogates(parsed)
         document = Document(path, 'yaml', original, piece.start, piece.line, parsed, note=note)
         document.template = hidden.part(piece.start, piece.end) if hidden else None
         if document.template is not None and not hidden_is_template(path, hidden) and is_text(document.template, original):

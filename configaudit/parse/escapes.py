@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from configaudit.patterns import regex
 
 C_ESCAPES = dict(zip('abfnrtv', '\a\b\f\n\r\t\v', strict=True)) | {'\\': '\\', '"': '"', "'": "'"}
+_SURROGATE = regex(rb'(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}')
 ESCAPE = regex(r'\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-7]{1,3})|(.))', re.DOTALL)
 
 
@@ -22,6 +23,13 @@ def unescape(text: str, plain: Mapping[str, str] = C_ESCAPES) -> str:
         return code_point(int(digits, 16) if digits else int(octal, 8))
 
     return well_formed(ESCAPE.sub(character, text))
+
+
+def without_surrogates(json: bytes) -> bytes:
+    r"""JSON in which escaped surrogates (`\ud83d\ude80`), which YAML does not know, are as many U+FFFD; its length is kept."""
+    if b'\\ud' not in json and b'\\uD' not in json:
+        return json
+    return _SURROGATE.sub(rb'\1\\ufffd', json)
 
 
 def code_point(number: int) -> str:

@@ -121,3 +121,9 @@ def test_an_action_over_two_lines_adds_nothing_to_the_value() -> None:
     parsed = tree('chart/templates/a.yaml', f"{HEAD}data:\n  a: '{{{{ .Values.a\n    }}}}:{{{{ .Values.b }}}}'\n  c: d\n")
     assert text(parsed.root, 'data', 'a') == f'{HOLE}:{HOLE}'
     assert locate(key_place(parsed.document, get(parsed.root, 'data'), 'c')).line == 7
+
+
+def test_escaped_surrogates_are_json() -> None:
+    pod = r'{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "\ud83d\ude80"}, "spec": {"containers": [{"name": "c"}]}}'
+    (found,) = read('pod.json', pod)
+    assert isinstance(found, Parsed)

@@ -28,6 +28,12 @@ def test_missing_readiness_is_as_bad_as_the_traffic(run: Run, replicas: int, ser
     assert severities(run(files), 'readiness-probe-missing') == expected
 
 
+def test_nodes_of_one_engine_are_no_replicas(run: Run) -> None:
+    command = ['python3', '-m', 'sglang.launch_server', '--model-path=/m', '--tp=16', '--nnodes=2', '--node-rank=$(RANK)']
+    text = deployment(container(**BARE, image='lmsysorg/sglang:v0.5.9', command=command, args=None), kind='StatefulSet', spec={'replicas': 2})
+    assert severities(run({'d.yaml': text}), 'readiness-probe-missing') == ['warning']
+
+
 @pytest.mark.parametrize(
     'text',
     [
