@@ -32,6 +32,7 @@ FORMATS: dict[str, str] = {
     'udev': 'services.udev',
     'tuned': 'services.tuned',
     'tmpfiles': 'services.tmpfiles',
+    'grub': 'services.boot',
     'mime': 'carriers.userdata',
     'bottlerocket': 'carriers.node_systems',
     'containerd': 'services.runtime',

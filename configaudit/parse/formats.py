@@ -13,7 +13,7 @@ _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
     'nginx.conf': 'nginx', 'daemon.json': 'docker-daemon', 'config.toml': 'containerd', 'crio.conf': 'crio', 'go.mod': 'gomod', '.env': 'env',
     'my.cnf': 'mysql', 'mysqld.cnf': 'mysql', 'postgresql.conf': 'postgresql', 'pgbouncer.ini': 'pgbouncer', 'redis.conf': 'redis',
-    'config.properties': 'torchserve', 'batching_parameters.txt': 'tf-batching', 'batching.config': 'tf-batching', 'system.conf': 'systemd', 'user.conf': 'systemd', 'tuned.conf': 'tuned', 'tuned-main.conf': 'tuned', 'active_profile': 'tuned',
+    'config.properties': 'torchserve', 'batching_parameters.txt': 'tf-batching', 'batching.config': 'tf-batching', 'system.conf': 'systemd', 'user.conf': 'systemd', 'tuned.conf': 'tuned', 'tuned-main.conf': 'tuned', 'active_profile': 'tuned', 'grub': 'grub',
 }  # fmt: skip
 _IN_FOLDER = (
     ('sysctl.d', 'conf', 'sysctl'), ('limits.d', 'conf', 'limits'), ('tmpfiles.d', 'conf', 'tmpfiles'), ('rules.d', 'rules', 'udev'), ('crio.conf.d', 'conf', 'crio'),
@@ -32,6 +32,7 @@ _NGINX_BLOCK = regex(rb'^[ \t]*(?:http|server|upstream\s+\S+|events|location\s[^
 _UNIT = regex(rb'^[ \t]*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
 _CONTAINERD = regex(rb'io\.containerd\.|^[ \t]*\[plugins\b|^[ \t]*\[crio\b', re.MULTILINE)
 _BOTTLEROCKET = regex(rb'^[ \t]*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
+_GRUB = regex(rb'^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=', re.MULTILINE)
 _BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
 _TRITON = regex(rb'^[ \t]*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
@@ -56,7 +57,7 @@ def format_of(path: str, data: bytes) -> str:
         return 'systemd'
     if name in _BY_NAME:
         found = _BY_NAME[name]
-        return found if found not in ('containerd', 'systemd', 'torchserve') or _confirms(found, data) else ''
+        return found if found not in ('containerd', 'systemd', 'torchserve', 'grub') or _confirms(found, data) else ''
     if name.startswith(('Dockerfile', 'Containerfile')) and extension not in ('md', 'py', 'sh', 'yaml', 'yml'):
         return 'dockerfile'
     if name.startswith('.env') or name.endswith('.env'):
@@ -81,7 +82,7 @@ def is_dashboard(data: bytes) -> bool:
 
 
 def _confirms(found: str, data: bytes) -> bool:
-    pattern = {'containerd': _CONTAINERD, 'systemd': _UNIT}.get(found)
+    pattern = {'containerd': _CONTAINERD, 'systemd': _UNIT, 'grub': _GRUB}.get(found)
     return pattern.search(data) is not None if pattern else b'=' in data
 
 
@@ -100,7 +101,7 @@ def _by_content(data: bytes, name: str) -> str:
         return 'json'
     for pattern, found in (
         (_UNIT, 'systemd'), (_SYSCTL_LINE, 'sysctl'), (_LIMITS_LINE, 'limits'), (_UDEV_LINE, 'udev'), (_BATCHING, 'tf-batching'),
-        (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'), (_BOTTLEROCKET, 'bottlerocket'),
+        (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'), (_BOTTLEROCKET, 'bottlerocket'), (_GRUB, 'grub'),
     ):  # fmt: skip
         if pattern.search(head):
             return found

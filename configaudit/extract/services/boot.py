@@ -1,8 +1,9 @@
-"""Parameters of the kernel's command line that a machine configuration adds. Source: Linux admin-guide/kernel-parameters."""
+"""Parameters of the kernel's command line that a machine configuration adds. Sources: Linux admin-guide/kernel-parameters; GRUB manual, simple configuration."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from configaudit.extract.process import Reading, nothing
 from configaudit.extract.services.sysctl import is_node
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.boot_kinds import BOOT_PARAMETER
@@ -11,7 +12,19 @@ from configaudit.parse.tree import Seq
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
+_GRUB = regex(r'''(?m)^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=(?:"(?P<words>[^"\n]*)"|'(?P<more>[^'\n]*)')''')
 _WORD = regex(r'[^\s"]+(?:"[^"]*"\S*)?')
+
+
+def read(document: Document) -> Reading:
+    """/etc/default/grub and files of grub.d: what is added to every entry of the boot menu."""
+    owner, node = document.called.rpartition('/')[2], is_node(document)
+    reading = nothing()
+    for line in _GRUB.finditer(document.text):
+        start = max(line.start('words'), line.start('more'))
+        word = Word(line['words'] or line['more'] or '', Place(document, start, line.end() - 1))
+        reading.components.extend(spelled_parameters(word, owner, node))
+    return reading
 
 
 def boot_parameters(document: Document, node: Any, owner: str, *, node_of_cluster: bool | None = None) -> Iterator[Component]:
