@@ -22,6 +22,8 @@ def link_routes(by_kind: Mapping[str, list[Component]], upstreams: list[Componen
     for route in by_kind.get('proxy-route', ()):
         if route['product'].known_value == 'gke' and not route['targets'].known_value:
             _configured_service(route, by_kind)
+        if route['product'].known_value == 'ingress-nginx':
+            _controller_defaults(route, by_kind.get('ingress-controller', []))
         if route['product'].known_value == 'envoy':
             found = [one for one in clusters.get(str(route['target'].known_value), []) if one.place.document is route.place.document]
             route.peer_map['proxy-upstream'] = Peers.of(found, bool(found), 'its cluster is not in the file')
@@ -51,6 +53,19 @@ def _configured_service(route: Component, by_kind: Mapping[str, list[Component]]
     engines = dict.fromkeys(engine for service in found for engine in service.peers('engine'))
     route.peer_map['engine'] = Peers.of(engines)
     route.settings['targets'] = Setting('targets', tuple((service.name, '') for service in found), route.place)
+
+
+def _controller_defaults(route: Component, controllers: list[Component]) -> None:
+    """What the controller's ConfigMap sets for an Ingress that says nothing itself."""
+    found = nearest(route, controllers)
+    if len(found) != 1:
+        return
+    for name in ('read_timeout_s', 'buffering', 'body_size'):
+        if found[0][name].is_set and not route[name].is_set:
+            route.settings[name] = found[0][name]
+    again = found[0]['retry_non_idempotent']
+    if again.is_set and again.known_value and not route['next_upstream'].is_set:
+        route.settings['next_upstream'] = Setting('next_upstream', 'error timeout non_idempotent', again.place)
 
 
 def _tell_answers(route: Component) -> None:

@@ -102,7 +102,7 @@ def nginx_stream_buffered(route: Component) -> Iterator[Problem]:
 
     When it is wrong: the server itself sends `X-Accel-Buffering: no`, as TGI does and llama.cpp from June 2026 on.
     """
-    if route['product'].value != 'nginx' or route['protocol_http'].known_value == '2':
+    if route['product'].value not in ('nginx', 'ingress-nginx') or route['protocol_http'].known_value == '2':
         raise NotApplicable('no HTTP route of nginx')
     why, buffering = carries(route), route['buffering']
     engines = route.peers('engine')
@@ -148,3 +148,15 @@ def request_body_limit_small(route: Component, *, limit_bytes: int = 2**20) -> I
         unset = '' if size.is_set else ' (unset)'
         words = 'client_max_body_size' if route['product'].value == 'nginx' else 'proxy-body-size'
         yield Problem(size, '{words}{unset} refuses requests over {value}: images and long prompts get a 413 ({why})', words=words, unset=unset, why=why, see=shown_by(route), fix=size.set('32m'))
+
+
+@rule(
+    'ingress-timeout-not-seconds', on='proxy-route', severity='warning',
+    source='ingress-nginx, annotations: "All timeout values are unitless and in seconds"', effect='the timeout that is meant holds',
+)  # fmt: skip
+def ingress_timeout_not_seconds(route: Component) -> Iterator[Problem]:
+    """ingress-nginx reads timeouts as whole seconds: a value with a unit is no number to it, and the controller's default of 60 s (5 s to connect) holds."""
+    for key, given in route['invalid_seconds'].value:
+        wanted = units.seconds(str(given.value))
+        fix = given.set(str(int(wanted))) if wanted and wanted == int(wanted) else None
+        yield Problem(given, '{key}: {value} is not a number of seconds, so the controller\'s default holds instead', key=key, fix=fix, detail=key)

@@ -20,7 +20,8 @@ _SERVERS = regex(
 )
 _NOT_SERVERS = regex(
     r'(?:^|[-_.])(?:ui|webui|frontend|fe|web|admin|dashboard|docs?|grafana|prometheus|exporter|metrics|db|redis|postgres|qdrant|milvus|chroma'
-    r'|embed(?:d?ing|der)?s?|rerank(?:er|ing)?|tei|auth|oauth2?|login|static|cdn|epp|ext-?proc|extproc|whisper|tts|asr|sd|comfyui|guard(?:rails?)?|callback|worker)'
+    r'|embed(?:d?ing|der)?s?|rerank(?:er|ing)?|tei|auth|oauth2?|login|static|cdn|epp|ext-?proc|extproc|whisper|tts|asr|sd|comfyui|guard(?:rails?)?|callback|worker|optimi[sz]er|bench(?:mark)?|manager|controller|operator|monitor|registry|portal'
+    r'|console|eval(?:uation|uator)?|ops|tracing|langfuse|docs-?site)'
     r'(?:$|[-_.\d])'
 )
 _PORTS = {'11434': 'the port of Ollama', '7860': 'the port of Gradio'}

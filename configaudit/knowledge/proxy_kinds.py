@@ -57,15 +57,23 @@ ROUTE = declare(Kind('proxy-route', (), {
     'retry_on': SettingSpec('text', ''),
     'gateways': SettingSpec(default=()),
     'product_name': SettingSpec('text', ''),
+    'invalid_seconds': SettingSpec(default=()),
 }))  # fmt: skip
 """`connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
 `read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
 `answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
 `map $http_upgrade $connection_upgrade`. `targets`: (host, port) as text. `gateways`: names of the Gateways of an HTTPRoute;
-`product_name`: the implementation that serves them."""
+`product_name`: the implementation that serves them. `invalid_seconds`: (key, setting) of annotations that are no whole seconds."""
 
 GATEWAY = declare(Kind('gateway', (), {'class_name': SettingSpec('text', None, ('spec', 'gatewayClassName'))}))
 GATEWAY_CLASS = declare(Kind('gateway-class', (), {'controller': SettingSpec('text', None, ('spec', 'controllerName'))}))
+INGRESS_CONTROLLER = declare(Kind('ingress-controller', (), {
+    'read_timeout_s': SettingSpec('s', 60, ('data', 'proxy-read-timeout')),
+    'buffering': SettingSpec('bool', False, ('data', 'proxy-buffering')),
+    'body_size': SettingSpec('text', '1m', ('data', 'proxy-body-size')),
+    'retry_non_idempotent': SettingSpec('bool', False, ('data', 'retry-non-idempotent')),
+}))  # fmt: skip
+"""The ConfigMap of ingress-nginx: what holds for every Ingress without an annotation of its own."""
 ROUTE_POLICY = declare(Kind('route-policy', (), {
     'applies_to': SettingSpec(default=()),
     'total_timeout_s': SettingSpec('s', None, ('spec', 'timeout', 'http', 'requestTimeout')),

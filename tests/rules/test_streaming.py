@@ -153,3 +153,39 @@ def test_numbers_of_the_service_reach_every_rule_that_asks(run: Run) -> None:
     )
     assert severities(run({'pod.yaml': pod}), 'grace-shorter-than-generation') == []
     assert severities(run({'pod.yaml': pod}, told(longest_generation_s=300)), 'grace-shorter-than-generation') == ['warning']
+
+
+INGRESS = (
+    'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: chat, annotations: {NOTES}}\nspec:\n  ingressClassName: CLASS\n'
+    '  rules: [{host: chat.test, http: {paths: [{path: /, backend: {service: {name: vllm, port: {number: 80}}}}]}}]\n'
+)
+CONTROLLER = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller}\ndata: {KEYS}\n'
+NGINX = 'nginx.ingress.kubernetes.io/'
+
+
+@pytest.mark.parametrize(('notes', 'keys', 'rule', 'severity'), [
+    ('', '', 'first-token-after-read-timeout', ['advice']),
+    ('', 'proxy-read-timeout: "600"', 'first-token-after-read-timeout', []),
+    (f'{NGINX}proxy-read-timeout: "600"', 'proxy-read-timeout: "30"', 'first-token-after-read-timeout', []),
+    (f'{NGINX}proxy-read-timeout: 600s', '', 'first-token-after-read-timeout', ['advice']),
+    (f'{NGINX}proxy-read-timeout: 600s', '', 'ingress-timeout-not-seconds', ['warning']),
+    (f'{NGINX}proxy-read-timeout: "600"', '', 'ingress-timeout-not-seconds', []),
+    ('', '', 'nginx-stream-buffered', []),
+    (f'{NGINX}proxy-buffering: "on"', '', 'nginx-stream-buffered', ['advice']),
+    ('', 'retry-non-idempotent: "true"', 'generation-retried', ['warning']),
+    ('', '', 'request-body-limit-small', ['advice']),
+    (f'{NGINX}proxy-body-size: "0"', '', 'request-body-limit-small', []),
+])  # fmt: skip
+def test_an_ingress_with_its_annotations_and_its_controller(run: Run, notes: str, keys: str, rule: str, severity: list[str]) -> None:
+    parts = [INGRESS.replace('NOTES', notes).replace('CLASS', 'nginx')]
+    parts.extend([CONTROLLER.replace('KEYS', keys)] if keys else [])
+    assert severities(run({'a.yaml': '---\n'.join(parts)}), rule) == severity
+
+
+@pytest.mark.parametrize(('notes', 'severity'), [
+    ('', ['advice']),
+    ('alb.ingress.kubernetes.io/load-balancer-attributes: "deletion_protection.enabled=true, idle_timeout.timeout_seconds=900"', []),
+    ('alb.ingress.kubernetes.io/group.name: shared', []),
+])  # fmt: skip
+def test_the_idle_timeout_of_an_alb(run: Run, notes: str, severity: list[str]) -> None:
+    assert severities(run({'a.yaml': INGRESS.replace('NOTES', notes).replace('CLASS', 'alb')}), 'first-token-after-read-timeout') == severity

@@ -44,6 +44,10 @@ def _data(owner: Owner, root: Map) -> Reading:
                 reading.nested.append(Nested(f'{key}.yaml', word))
             if '.' in key and ('\n' in word.value or is_dashboard(word.value.encode())):
                 reading.nested.append(Nested(key, word))
+    if owner.kind == 'ConfigMap' and 'nginx' in owner.name and values.keys() & {'proxy-read-timeout', 'proxy-buffering', 'proxy-body-size', 'retry-non-idempotent'}:
+        from configaudit.knowledge.proxy_kinds import INGRESS_CONTROLLER
+
+        reading.components.append(component_of(owner, root, INGRESS_CONTROLLER))
     partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
     reading.data.append(Data(owner.kind, owner.namespace, owner.name, values, partial))
     if owner.kind == 'Secret' and values:

@@ -31,6 +31,10 @@ def read_ingress(owner: Owner, root: Map) -> Reading:
         if (name, port) not in seen:
             seen.add((name, port))
             reading.components.append(_backend(owner, root, annotations, product, name, port, place))
+    if reading.components:
+        from configaudit.extract.services.ingress_routes import route_of
+
+        reading.components.append(route_of(owner, root, annotations, product, list(_backends(owner.document, root))))
     return reading
 
 

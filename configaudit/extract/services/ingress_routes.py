@@ -1,0 +1,74 @@
+"""What an Ingress sets for all that passes through it: timeouts, buffering, body size, retries.
+
+Sources: ingress-nginx annotations (whole seconds without a unit); AWS Load Balancer Controller, load-balancer-attributes.
+"""
+
+from configaudit import units
+from configaudit.extract.carriers.pods import Owner
+from configaudit.extract.words import Word, is_open, word_of
+from configaudit.knowledge.proxy_kinds import ROUTE
+from configaudit.model import Component, Setting, Slot
+from configaudit.parse.tree import Map, get, key_place, maps, place_of, text
+from configaudit.places import Place
+
+_NGINX = 'nginx.ingress.kubernetes.io/'
+_ALB = 'alb.ingress.kubernetes.io/'
+_TIMEOUTS = ('proxy-connect-timeout', 'proxy-read-timeout', 'proxy-send-timeout')
+_DEFAULTS: dict[str, tuple[str, object]] = {
+    'proxy-read-timeout': ('read_timeout_s', 60), 'proxy-buffering': ('buffering', False), 'proxy-body-size': ('body_size', '1m'),
+    'proxy-next-upstream': ('next_upstream', 'error timeout'), 'proxy-http-version': ('protocol_http', '1.1'),
+}  # fmt: skip
+_IDLE = 'idle_timeout.timeout_seconds'
+
+
+def route_of(owner: Owner, root: Map, annotations: Map | None, product: str, backends: list[tuple[str, str, Place]]) -> Component:
+    """One route for the whole Ingress: annotations hold for every path in it."""
+    document = owner.document
+    place = key_place(document, root, 'spec')
+    rules = list(maps(root, 'spec', 'rules'))
+    paths = [text(path, 'path') or '' for rule in rules for path in maps(rule, 'http', 'paths')]
+    settings = {
+        'product': Setting('product', product, place), 'path': Setting('path', ' '.join(filter(None, paths)) or '/', place),
+        'target': Setting('target', backends[0][0], backends[0][2]),
+        'targets': Setting('targets', tuple(dict.fromkeys((name, port) for name, port, _ in backends)), place),
+        'server_name': Setting('server_name', ' '.join(filter(None, (text(rule, 'host') for rule in rules))), place),
+    }  # fmt: skip
+    hidden = owner.partial or ('filled by a template' if any(is_open(document, node) for node in (root, annotations) if node) else '')
+    if product == 'ingress-nginx':
+        _nginx(owner, root, annotations, place, hidden, settings)
+    else:
+        _alb(owner, annotations, place, hidden, settings)
+    return Component(ROUTE, owner.name, owner.identity, place, settings, partial=owner.partial, scope=owner.namespace)
+
+
+def _nginx(owner: Owner, root: Map, annotations: Map | None, place: Place, hidden: str, settings: dict[str, Setting]) -> None:
+    invalid: list[tuple[str, Setting]] = []
+    for key in dict.fromkeys((*_DEFAULTS, *_TIMEOUTS)):
+        node = get(annotations, _NGINX + key)
+        word = word_of(owner.document, node)
+        name, default = _DEFAULTS.get(key, ('', None))
+        if word is not None and key in _TIMEOUTS and word.known and not word.value.isdigit():
+            invalid.append((key, Setting(key, word.value, word.place, slot=Slot('yaml_edit', place_of(owner.document, node)))))
+            word = None
+        if not name:
+            continue
+        slot = Slot('yaml_edit', Place(owner.document, root.start, root.start), ('metadata', 'annotations', _NGINX + key))
+        settings[name] = Setting(name, default, place, 'default', hidden, slot=slot, source='ingress-nginx annotations')
+        if word is not None:
+            settings[name] = _given(name, word, Slot('yaml_edit', place_of(owner.document, node)), {'read_timeout_s': units.seconds, 'buffering': units.boolean}.get(name, str)(word.value))
+    settings['invalid_seconds'] = Setting('invalid_seconds', tuple(invalid), place)
+
+
+def _given(name: str, word: Word, slot: Slot, value: object) -> Setting:
+    reason = word.reason if not word.known else '' if value is not None else f'{word.value!r} is no value of it'
+    return Setting(name, value if word.known else None, word.place, reason=reason, slot=slot)
+
+
+def _alb(owner: Owner, annotations: Map | None, place: Place, hidden: str, settings: dict[str, Setting]) -> None:
+    word = word_of(owner.document, get(annotations, _ALB + 'load-balancer-attributes'))
+    attributes = dict(part.strip().partition('=')[::2] for part in word.value.split(',')) if word is not None and word.known else {}
+    shared = get(annotations, _ALB + 'group.name') is not None
+    reason = hidden or (word.reason if word is not None and not word.known else '') or ('another Ingress of its group may set it' if shared else '')
+    settings['read_timeout_s'] = Setting('read_timeout_s', 60, place, 'default', reason, source='AWS, Application Load Balancer attributes')
+    if word is not None and _IDLE in attributes:
+        settings['read_timeout_s'] = Setting('read_timeout_s', units.seconds(attributes[_IDLE]), word.place, reason='' if units.seconds(attributes[_IDLE]) else 'it is no number')
