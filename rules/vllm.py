@@ -117,6 +117,7 @@ def batch_too_wide(engine: Component, *, limit: int = 128, tokens_each: int = 25
     if not seqs.is_set or seqs.value <= limit:
         return
     serves(engine)
+    on_gpu(engine)
     fix = seqs.set(limit)
     gpu: Gpu | None = engine['gpu'].known_value  # type: ignore[assignment]
     memory = gpu.memory_gib if gpu is not None else ASSUMED_GPU_GIB

@@ -307,3 +307,8 @@ def test_variables_name_the_device(found: Audit) -> None:
 @pytest.mark.parametrize(('image', 'count'), [('acme/vllm:0.6.3', 1), ('acme/vllm-gaudi:0.6.3', 0)])
 def test_other_devices_have_choices_of_their_own(found: Audit, image: str, count: int) -> None:
     assert len(found({'pod.yaml': pod(image, '', '[--model=/m/x, --max-num-seqs=64, --block-size=128]')}, 'vllm-flag-value-invalid')) == count
+
+
+@pytest.mark.parametrize(('image', 'count'), [('acme/vllm:0.10.2', 1), ('acme/vllm-gaudi:0.10.2', 0), ('vllm/vllm-openai-cpu:v0.16.0', 0)])
+def test_a_wide_batch_is_one_of_gpus(found: Audit, image: str, count: int) -> None:
+    assert len(found({'pod.yaml': pod(image, '', '[--model=/m/x, --max-num-seqs=512]')}, 'vllm-batch-too-wide')) == count
