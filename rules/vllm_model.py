@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from configaudit.knowledge.versions import release as version_of
-from configaudit.knowledge.vllm_quantization import least_capability
 from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 from configaudit.patterns import regex
 
@@ -131,9 +130,13 @@ def quantization_unsupported(engine: Component) -> Iterator[Problem]:
     if not method:
         method = _of_weights(engine)
         see = [('its quantisation', engine['model_config'])] if engine['model_config'].known_value is not None else []
+    if not method:
+        raise NotApplicable('the weights are not quantised')
+    from configaudit.knowledge.vllm_quantization import least_capability
+
     least = least_capability(method, engine.version)
     if least is None:
-        raise NotApplicable(f'nothing is known against {method}' if method else 'the weights are not quantised')
+        raise NotApplicable(f'nothing is known against {method}')
     gpus = gpus_of(engine)
     if any(gpu.capability is None for gpu in gpus):
         raise Unknown('the compute capability of the GPU is not known')

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from configaudit.knowledge.history import Status
 from configaudit.knowledge.models import is_published, lookup
-from configaudit.knowledge.parser_names import names, status
 from configaudit.knowledge.versions import release as version_of
 from configaudit.model import Component, NotApplicable, Problem, Setting, Severity, rule
 from configaudit.units import boolean
@@ -203,6 +202,8 @@ def parser_unknown(engine: Component) -> Iterator[Problem]:
         plugin = any(option.name == f'--{kind}-parser-plugin' for option in engine['options'].value)
         if not setting.is_set or plugin or not setting.value or (switch and not is_given(engine[switch])):
             continue
+        from configaudit.knowledge.parser_names import status  # most engines name no parser
+
         found = status(kind, setting.value, engine.version)
         hint = _hint(found, kind, setting.value, engine)
         if hint:
@@ -225,6 +226,8 @@ def _hint(found: Status, kind: str, name: str, engine: Component) -> str:
     if found.state != 'unknown':
         return ''
     from difflib import get_close_matches  # 5 ms, needed only for a name that no release has
+
+    from configaudit.knowledge.parser_names import names
 
     near = get_close_matches(name, names(kind, engine.version), n=1, cutoff=0.6)
     return f'did you mean {near[0]}?' if near else 'no release has it'

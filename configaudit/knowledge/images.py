@@ -9,7 +9,6 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from configaudit.knowledge.vendor_images import contained
 from configaudit.knowledge.versions import Version, parse
 from configaudit.patterns import regex
 
@@ -161,6 +160,8 @@ def _version(engine: str | None, product: str, repository: str, tag: str) -> tup
         return None, 'the tag is not known'
     version = parse(known.removeprefix('release-').removeprefix('version-'))
     if product and not inside:
+        from configaudit.knowledge.vendor_images import contained  # most images count the engine itself
+
         held = contained(product, engine or '', known)
         return (held, '') if held else (None, f'the tag counts {product}, not the engine')
     if version is not None and _REBUILDS.search(repository):

@@ -7,8 +7,7 @@ with their span. Nothing is converted until somebody asks for it.
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from yaml.events import ScalarEvent as Scalar
-
+from configaudit.parse.libyaml import ScalarEvent as Scalar
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 

@@ -7,16 +7,15 @@ makes `yaml.compose` crash on deep nesting. Limits are constants; each has a mes
 import time
 from typing import Any, NamedTuple
 
-import yaml
-from yaml.events import (
+from configaudit.parse.libyaml import (
     AliasEvent,
     DocumentStartEvent,
     MappingStartEvent,
     ScalarEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    yaml,
 )
-
 from configaudit.parse.template import FILL, collapse
 from configaudit.parse.tree import Map, Node, Seq
 from configaudit.units import HOLE
