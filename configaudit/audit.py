@@ -51,6 +51,10 @@ def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Coll
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)
+    if 'grpc-client' in by_kind:
+        from configaudit.link_code import link_code
+
+        link_code(by_kind, config.context)
     tuned: dict[str, Tuning] = {}
     if 'tuned' in by_kind:
         from configaudit.link_tuned import link_tuned

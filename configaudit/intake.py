@@ -81,10 +81,11 @@ def read_texts(contents: Mapping[str, bytes], config: Config) -> Intake:
 
 
 def _count(found: list[sources.Source], reading: Reading) -> int:
-    """How many files were read as configuration: a program counts when it makes or starts an engine."""
-    documents = (process.component.place.outermost().document for process in reading.processes)
-    programs = {document.path for document in documents if document.format == 'python'}
-    return sum(not source.path.endswith('.py') for source in found) + len(programs)
+    """How many files were read as configuration: a program counts when it sets something up that is judged."""
+    components = (*(process.component for process in reading.processes), *reading.components)
+    documents = (component.place.outermost().document for component in components)
+    programs = {document.path for document in documents if document.format in ('python', 'go')}
+    return sum(not source.path.endswith(('.py', '.go')) for source in found) + len(programs)
 
 
 def _kustomizations(found: list[sources.Source], config: Config) -> 'Kustomize | None':
@@ -162,15 +163,19 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Ku
             _prepare(item, intake, charts)
             used = (kustomize is not None and kustomize.takes(item)) or _keep(item, '', intake) or used
     if source.named and not used and before == len(intake.errors):
-        problem = _python_problem(source, config) if source.path.endswith('.py') else None
+        problem = _program_problem(source, config)
         if problem is not None:
             intake.errors.append(problem)
         elif not any(item.path == source.path for item in intake.skipped):
             intake.skipped.append(Skipped(source.path, 'holds no configuration that is read'))
 
 
-def _python_problem(source: sources.Source, config: Config) -> Error | None:
+def _program_problem(source: sources.Source, config: Config) -> Error | None:
     """Why a program that a person named cannot be read; of any other, nobody asks."""
+    if source.path.endswith('.go'):
+        return _go_problem(source, config)
+    if not source.path.endswith('.py'):
+        return None
     from configaudit.parse.python import Unreadable, tree_of
 
     try:
@@ -178,6 +183,16 @@ def _python_problem(source: sources.Source, config: Config) -> Error | None:
     except Unreadable as problem:
         return Error(source.path, problem.line, problem.column, 'python', str(problem))
     return None
+
+
+def _go_problem(source: sources.Source, config: Config) -> Error | None:
+    from configaudit.parse.golang import Unreadable, first_error
+
+    try:
+        found = first_error(_bytes(source, config))
+    except Unreadable:
+        return None
+    return Error(source.path, *found, 'go', 'a syntax error') if found is not None else None
 
 
 def _prepare(item: Parsed, intake: Intake, charts: Charts) -> None:

@@ -166,7 +166,10 @@ def pool_unbounded(pool: Component) -> Iterator[Problem]:
             raise NotApplicable('no size is written')
         if setting.all(lambda value: value != math.inf):
             continue
-        yield Problem(setting, '{word} has no limit: a burst opens connections until the server refuses them', word=word, detail=name)
+        yield Problem(
+            setting, '{word} has no limit{unset}: a burst opens connections until the server refuses them', word=word, detail=name,
+            unset='' if setting.is_set else f' ({setting.source})', severity=None if setting.is_set else 'advice',
+        )  # fmt: skip
 
 
 @rule(
@@ -186,6 +189,8 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     if size.is_set:
         size.all(lambda value: value is not None)
         return
+    if size.known_value == math.inf:
+        raise NotApplicable('it has no limit, which is another finding')
     pods, processes = worst_pods(pool), pool['processes']
     workers = int(processes.value or 1)
     host = pool['host'].known_value or 'the database'

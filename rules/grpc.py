@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
+from configaudit.model import Component, NotApplicable, Problem, Setting, Severity, Unknown, rule
 
 _A8 = 'gRPC proposal A8; doc/keepalive.md: a third ping within the server\'s minimum ends in GOAWAY too_many_pings'
 
@@ -40,6 +40,7 @@ def keepalive_punished(client: Component) -> Iterator[Problem]:
     time = client['time_s']
     if time.value == math.inf:
         raise NotApplicable('the client sends no keepalive pings')
+    likely: Severity | None = 'warning' if client['server_from'].value == 'folder' else None
     for server in client.peers('grpc-server').some():
         if _strikes(server).value == 0:
             continue
@@ -48,6 +49,7 @@ def keepalive_punished(client: Component) -> Iterator[Problem]:
             yield Problem(
                 time, 'the client pings every {value} s, the server {server} allows one in {limit} s: calls are cut by GOAWAY too_many_pings',
                 server=server.name, limit=allowed, see=[('the server\'s minimum', place if place.is_set else server.place)], fix=time.set(int(allowed)),
+                severity=likely, confidence='medium' if likely else None,
             )  # fmt: skip
         asked = client['permit_without_stream']
         allows, setting = permits(server)
@@ -84,6 +86,8 @@ def keepalive_unmatched(client: Component, *, server_default_s: float = 300) -> 
 def keepalive_off(client: Component) -> Iterator[Problem]:
     """Without keepalive a connection that a load balancer or a dead node dropped is found only by a hanging call."""
     time = client['time_s']
+    if client['written_in'].known_value and client['target'].known_value is None:
+        raise NotApplicable('where the program dials is not in its file: it may be itself')
     if time.value == math.inf:
         yield Problem(time, 'gRPC keepalive is off: a dead connection is found only by a call that hangs')
 

@@ -38,6 +38,7 @@ FORMATS: dict[str, str] = {
     'containerd': 'services.runtime',
     'crio': 'services.runtime',
     'gomod': 'services.golang',
+    'go': 'services.go_code',
     'mysql': 'services.database',
     'postgresql': 'services.database',
     'pgbouncer': 'services.database',
@@ -132,6 +133,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
     """Stage two: engines and services of every process, now that every ConfigMap and env file is known."""
     if any(component.kind.name == 'node-pool' for component in reading.components):
         _call('carriers.node_pools', 'join_pools', reading.components)
+    if any(data.kind == 'go-pool-setters' for data in reading.data):
+        _call('services.go_pools', 'settle', reading)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
     stores.count(processes)

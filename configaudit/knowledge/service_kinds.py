@@ -29,6 +29,9 @@ POOL = declare(Kind('pool', ('bounded-pool',), {
     'processes': SettingSpec('count', 1),
     'pods': SettingSpec('count'),
     'serves': SettingSpec('bool', True),
+    'written_in': SettingSpec('text'),
+    'threads': SettingSpec('count'),
+    'pre_ping': SettingSpec('bool', False),
 }))  # fmt: skip
 
 DATABASE = declare(Kind('database', (), {
@@ -64,10 +67,15 @@ GRPC_CLIENT = declare(Kind('grpc-client', (), {
     'time_s': SettingSpec('s', math.inf),
     'timeout_s': SettingSpec('s', 20),
     'permit_without_stream': SettingSpec('bool', False),
+    'written_in': SettingSpec('text'),
+    'round_robin': SettingSpec('bool', False),
+    'custom': SettingSpec('bool', False),
+    'server_from': SettingSpec('text', 'name'),
 }))  # fmt: skip
 
 GRPC_SERVER = declare(Kind('grpc-server', (), {
     'names': SettingSpec(default=()),
+    'written_in': SettingSpec('text'),
     'min_time_s': SettingSpec('s', 300, source='gRPC A8: servers allow a ping every 5 minutes'),
     'permit_without_stream': SettingSpec('bool', False, source='gRPC A8'),
     'max_ping_strikes': SettingSpec('count', 2),
@@ -75,6 +83,11 @@ GRPC_SERVER = declare(Kind('grpc-server', (), {
     'timeout_s': SettingSpec('s', 20),
     'max_connection_age_s': SettingSpec('s', math.inf),
     'max_connection_age_grace_s': SettingSpec('s', math.inf),
+}))  # fmt: skip
+
+HTTP_CLIENT = declare(Kind('http-client', (), {
+    'timeout_s': SettingSpec('s', math.inf),
+    'streams': SettingSpec('bool', False),
 }))  # fmt: skip
 
 GRPC_ENVIRONMENT = declare(Kind('grpc-environment', (), {

@@ -58,6 +58,8 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
             yield Unread(path, 1, f'a Python file over {MAX_SCRIPT >> 10} KiB')
         elif not _not_text(data):
             yield Parsed(Document(path, kind, data, note=note))
+    elif kind == 'go':
+        yield from _go(path, data, note)
     elif kind:
         problem = _not_text(data)
         if problem:
@@ -66,6 +68,19 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
             yield Error(path, 1, 1, 'limit', f'script over {MAX_SCRIPT >> 10} KiB')
         else:
             yield Parsed(Document(path, kind, data, note=note))
+
+
+def _go(path: str, data: bytes, note: str) -> Iterator[Parsed | Unread]:
+    """A Go file, when the parser is installed and the file is not more than it is given."""
+    from configaudit.parse.golang import Unreadable, ready
+
+    try:
+        ready(data)
+    except Unreadable as problem:
+        yield Unread(path, 1, str(problem))
+        return
+    if not _not_text(data):
+        yield Parsed(Document(path, 'go', data, note=note))
 
 
 def is_generated(data: bytes) -> bool:

@@ -7,7 +7,7 @@ from configaudit.patterns import regex
 _BY_EXTENSION = {
     'yaml': 'yaml', 'yml': 'yaml', 'json': 'json', 'tpl': 'yaml', 'j2': 'yaml', 'jinja': 'yaml', 'jinja2': 'yaml', 'gotmpl': 'yaml', 'tmpl': 'yaml',
     'sh': 'shell', 'bash': 'shell', 'ksh': 'shell', 'service': 'systemd', 'pbtxt': 'pbtxt', 'env': 'env', 'properties': 'properties',
-    'bu': 'yaml', 'ign': 'json', 'container': 'systemd', 'py': 'python', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
+    'bu': 'yaml', 'ign': 'json', 'container': 'systemd', 'py': 'python', 'go': 'go', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
 }  # fmt: skip
 _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
@@ -34,6 +34,8 @@ _CONTAINERD = regex(rb'io\.containerd\.|^[ \t]*\[plugins\b|^[ \t]*\[crio\b', re.
 _BOTTLEROCKET = regex(rb'^[ \t]*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
 _GRUB = regex(rb'^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=', re.MULTILINE)
 _BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
+_GO = regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w')
+"""Of Go source that sets up clients, servers or pools."""
 _TRITON = regex(rb'^[ \t]*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
 
@@ -41,6 +43,8 @@ def is_wanted(path: str) -> bool:
     """Whether a file of this name may be configuration: a cheap look before anything is opened."""
     folder, _, name = path.rpartition('/')
     stem, _, extension = name.rpartition('.')
+    if extension == 'go':
+        return not name.endswith('_test.go')
     if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE:
         return True
     return name.startswith(('Dockerfile', 'Containerfile', '.env')) or (not stem and folder.endswith(('sites-enabled', 'sites-available')))
@@ -70,6 +74,8 @@ def format_of(path: str, data: bytes) -> str:
         return inner or ('yaml' if '.' not in stem and (extension != 'tpl' or b'kind:' in data) else '')
     if extension in _BY_EXTENSION:
         found = _BY_EXTENSION[extension]
+        if found == 'go':
+            return found if _GO.search(data) else ''
         if found == 'python':
             return found if b'import' in data and (b'vllm' in data or b'sglang' in data or b'LLMConfig' in data) else ''
         return found if found != 'pbtxt' or _TRITON.search(data) else ''

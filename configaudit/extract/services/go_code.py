@@ -1,0 +1,40 @@
+"""Go programs: what their source sets up of gRPC, connection pools and HTTP clients."""
+
+from configaudit.extract.process import Data, Reading, nothing
+from configaudit.extract.services.go_grpc import grpc_components
+from configaudit.extract.services.go_http import http_components
+from configaudit.extract.services.go_pools import pools_of
+from configaudit.parse.golang import Source, Unreadable
+from configaudit.patterns import regex
+from configaudit.places import Document
+
+_NOT_JUDGED = regex(
+    r'(?:^|/)(?:[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|fixtures|benchmarks?|bench|hack|tools|scripts|docs?|'
+    r'[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party|[^/]*migrat\w*)/)', 2
+)
+"""Files that no service runs, by their path."""
+_GENERATED = regex(rb'(?m)^// Code generated .* DO NOT EDIT\.$')
+_TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/DATA-DOG/go-sqlmock')
+WORDS = (
+    b'grpc.', b'keepalive.', b'sql.Open', b'sqlx.', b'gorm.Open', b'pgxpool.', b'SetMaxOpenConns', b'SetMaxIdleConns', b'SetConnMax', b'http.Client{',
+    b'http.Transport{', b'.Do(',
+)  # fmt: skip
+"""A function without any of these is not walked."""
+
+
+def read(document: Document) -> Reading | None:
+    """The clients, servers and pools of a file; None when it has none, or is no part of a service."""
+    if _NOT_JUDGED.search(document.path) or _GENERATED.search(document.data[:4096]):
+        return None
+    try:
+        source = Source(document, WORDS)
+    except Unreadable:
+        return None
+    if any(path in source.imports.values() for path in _TEST_IMPORTS):
+        return None
+    reading = nothing()
+    pools, loose = pools_of(source)
+    reading.components.extend((*grpc_components(source), *pools, *http_components(source)))
+    if loose:
+        reading.data.append(Data('go-pool-setters', '', document.path, {}))
+    return reading if reading.components or reading.data else None

@@ -1,0 +1,86 @@
+"""HTTP clients in Go source that carry a total timeout, and whether streams go through them."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from configaudit.extract.services.go_values import NANOSECONDS, setting_at
+from configaudit.knowledge.service_kinds import HTTP_CLIENT
+from configaudit.model import Component, Setting
+from configaudit.parse.golang import Scope, Source
+from configaudit.patterns import regex
+from configaudit.places import Place
+
+_STREAM_WORDS = regex(rb'text/event-stream|\bhttp\.Flusher\b|"\[DONE\]"|"data: ?"|`data: ?`')
+_STREAM_NAME = regex(r'(?:(?:^|_|(?<=[a-z0-9]))Stream|^stream)(?:ing|ed|s)?(?:[A-Z_]|$)')
+_COMMENT = regex(rb'//[^\n]*')
+
+
+def http_components(source: Source) -> Iterator[Component]:
+    """Every http.Client literal with a Timeout."""
+    if 'net/http' not in source.imports.values():
+        return
+    number = 0
+    for scope in source.scopes:
+        for literal in scope.literals:
+            if source.name_of(literal.child_by_field_name('type')) != 'net/http.Client':
+                continue
+            timeout = (source.fields(literal) or {}).get('Timeout')
+            if timeout is None:
+                continue
+            limit = setting_at(source, scope, 'timeout_s', timeout, NANOSECONDS, 's')
+            if limit.is_known and not limit.known_value:
+                limit = limit._replace(known_value=math.inf)
+            path = source.document.path
+            component = Component(HTTP_CLIENT, path.rpartition('/')[2], f'go/{path}/http-client/{number}', source.place(literal), {'timeout_s': limit})
+            stream = _stream(source, scope, literal)
+            if stream is not None:
+                component.settings['streams'] = Setting('streams', True, stream)
+            number += 1
+            yield component
+
+
+def _stream(source: Source, scope: Scope, literal: Any) -> Place | None:
+    """Where a function that sends requests with this client reads a stream."""
+    local, field = _names(source, scope, literal)
+    for user in source.scopes:
+        for call in user.calls:
+            receiver, method = source.method(call)
+            if method not in ('Do', 'Get', 'Post'):
+                continue
+            mine = (receiver == local and (user is scope or scope is source.package)) if local else False
+            if mine or (field and receiver.rpartition('.')[2] == field and '.' in receiver):
+                found = _reads_stream(source, user)
+                if found is not None:
+                    return found
+    return None
+
+
+def _names(source: Source, scope: Scope, literal: Any) -> tuple[str, str]:
+    """The variable that holds a client, and the field it is put into: by a struct literal or by assignment."""
+    node = literal.parent if literal.parent is not None and literal.parent.type == 'unary_expression' else literal
+    local = next((name for name, values in scope.bound.items() if any(value is not None and value.id in (node.id, literal.id) for value in values)), '')
+    if '.' in local:
+        return '', local.rpartition('.')[2]
+    holder = node.parent
+    if holder is not None and holder.type == 'literal_element' and holder.parent is not None and holder.parent.type == 'keyed_element':
+        key = holder.parent.child_by_field_name('key')
+        if key is not None and key.id != holder.id:
+            return local, source.text(key)
+    return local, ''
+
+
+def _reads_stream(source: Source, scope: Scope) -> Place | None:
+    """Where a function shows that it hands an answer on piece by piece: server-sent events, a flushed response, a body given to a stream reader."""
+    start = scope.node.start_byte
+    text = _COMMENT.sub(lambda found: b' ' * len(found[0]), source.data[start : scope.node.end_byte])
+    found = _STREAM_WORDS.search(text)
+    if found is not None:
+        at = len(source.data[: start + found.start()].decode('utf-8', 'replace'))
+        return Place(source.document, at, at + len(found[0].decode('utf-8', 'replace')))
+    for call in scope.calls:
+        function = call.child_by_field_name('function')
+        name = source.text(function).rpartition('.')[2]
+        if _STREAM_NAME.search(name) and any(source.text(argument).endswith('.Body') for argument in source.arguments(call)):
+            return source.place(function)
+    return None

@@ -1,0 +1,58 @@
+"""What programs dial: gRPC clients in source code to the Services they name, and to the servers that are written beside them."""
+
+from collections.abc import Mapping
+
+from configaudit.context import Context
+from configaudit.link import nearest
+from configaudit.model import Component, Peers, Setting
+
+_NO_SERVICE = 'the Service that the client dials is not among the files read'
+
+
+def link_code(by_kind: Mapping[str, list[Component]], context: Context) -> None:
+    """Peers `service` and `grpc-server` of the clients that are written in programs."""
+    services: dict[str, list[Component]] = {}
+    for service in by_kind.get('service', ()):
+        services.setdefault(service.name, []).append(service)
+    servers = [server for server in by_kind.get('grpc-server', ()) if server['written_in'].known_value]
+    for client in by_kind.get('grpc-client', ()):
+        if client['written_in'].known_value:
+            client.peer_map['service'] = Peers.of(_dialled(client, services), context.complete, _NO_SERVICE)
+            if not client.peers('grpc-server'):
+                _beside(client, servers)
+
+
+def _dialled(client: Component, services: Mapping[str, list[Component]]) -> list[Component]:
+    """The one Service of the target's host: 'name', 'name.namespace', 'name.namespace.svc...'. An outside name means none."""
+    target = str(client['target'].known_value or '').rpartition('/')[2].partition(':')[0]
+    name, *rest = target.split('.')
+    if len(rest) > 1 and rest[1] != 'svc':
+        return []
+    found = [service for service in services.get(name, ()) if not rest or service.scope in ('', rest[0])]
+    found = nearest(client, found)
+    return found if len(found) == 1 else []
+
+
+def _beside(client: Component, servers: list[Component]) -> None:
+    """Of a client whose target no file tells: a server that lets its pings through, or the only one of its own folder."""
+    time = client['time_s']
+    if client['target'].is_set or not time.is_known:
+        return
+    here = [server for server in servers if _folder(server) == _folder(client)]
+    accepting = [server for server in servers if _accepts(server, client)]
+    chosen = accepting[:1] if accepting else here if len(here) == 1 else []
+    if chosen:
+        client.peer_map['grpc-server'] = Peers.of(chosen)
+        client.settings['server_from'] = Setting('server_from', 'folder', client.place, 'inherited')
+
+
+def _accepts(server: Component, client: Component) -> bool:
+    """Whether a server may allow these pings; what is not known of it may be anything."""
+    least, permits = server['min_time_s'], server['permit_without_stream']
+    fast = least.is_known and isinstance(least.known_value, (int, float)) and client['time_s'].known_value < least.known_value  # type: ignore[operator]
+    refused = permits.is_known and not permits.known_value and client['permit_without_stream'].known_value
+    return not fast and not refused
+
+
+def _folder(component: Component) -> str:
+    return component.place.outermost().document.path.rpartition('/')[0]

@@ -1,0 +1,131 @@
+"""What Go source sets up: gRPC channels and servers, pools, HTTP clients; and what is not judged."""
+
+from pathlib import Path
+
+import pytest
+
+from configaudit.audit import audit
+from configaudit.config import Config
+from configaudit.model import Component
+from configaudit.result import Result
+
+pytest.importorskip('tree_sitter_go')
+_IMPORTS = '''package a
+
+import (
+	"database/sql"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+)
+
+'''
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    def go(text: str, path: str = 'svc/a.go', named: bool = False, **others: str) -> Result:
+        for name, content in {path: _IMPORTS + text, **{f'svc/{other}.go': _IMPORTS + more for other, more in others.items()}}.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(content)
+        monkeypatch.chdir(tmp_path)
+        return audit([path if named else '.'], Config())
+
+    return go
+
+
+def one(result: Result, kind: str) -> Component:
+    (found,) = (component for component in result.components if component.kind.name == kind)
+    return found
+
+
+def ids(result: Result) -> set[str]:
+    return {finding.rule.id for finding in result.findings}
+
+
+def test_keepalive_of_a_client(run) -> None:  # type: ignore[no-untyped-def]
+    client = one(run('func f(a string) { grpc.Dial(a, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 3 * time.Minute, PermitWithoutStream: true})) }'), 'grpc-client')
+    assert (client['time_s'].value, client['timeout_s'].value, client['permit_without_stream'].value) == (180, 20, True)
+
+
+@pytest.mark.parametrize('fields', ['', 'Time: time.Second', 'Timeout: 5 * time.Second'])
+def test_a_time_below_the_floor_is_ten_seconds(run, fields: str) -> None:  # type: ignore[no-untyped-def]
+    client = one(run(f'func f(a string) {{ grpc.NewClient(a, grpc.WithKeepaliveParams(keepalive.ClientParameters{{{fields}}})) }}'), 'grpc-client')
+    assert client['time_s'].value == 10
+
+
+def test_what_the_program_works_out_is_not_known(run) -> None:  # type: ignore[no-untyped-def]
+    result = run('func f(a string, o grpc.DialOption, s ...grpc.ServerOption) {\n\tgrpc.NewClient(a, o)\n\tgrpc.NewServer(s...)\n}')
+    assert one(result, 'grpc-client')['time_s'].reason
+    assert one(result, 'grpc-server')['min_time_s'].reason
+    assert ids(result) == set()
+
+
+@pytest.mark.parametrize('target', ['"localhost:9000"', '"dns:///127.0.0.1:1"', '"passthrough:///bufnet"', '"unix:///run/a.sock"'])
+def test_a_channel_to_this_machine_is_not_judged(run, target: str) -> None:  # type: ignore[no-untyped-def]
+    assert not [item for item in run(f'func f() {{ grpc.NewClient({target}) }}').components if item.kind.name == 'grpc-client']
+
+
+def test_a_server_that_allows_the_pings_anywhere_in_the_program_is_no_contradiction(run) -> None:  # type: ignore[no-untyped-def]
+    client = 'func f(a string) { grpc.NewClient(a, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second})) }'
+    server = 'func g() { grpc.NewServer(grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second})) }'
+    assert 'grpc-keepalive-unmatched' in ids(run(client))
+    assert not ids(run(client, other=server)) & {'grpc-keepalive-unmatched', 'grpc-keepalive-punished'}
+
+
+def test_limits_of_a_gorm_pool_are_set_through_its_view(run) -> None:  # type: ignore[no-untyped-def]
+    pool = one(run('func f(d string) {\n\tdb, _ := gorm.Open(postgres.Open(d))\n\tv, _ := db.DB()\n\tv.SetMaxOpenConns(9)\n\tv.SetConnMaxLifetime(time.Hour)\n}'), 'pool')
+    assert (pool['max_open'].value, pool['max_lifetime_s'].value, pool['product'].value) == (9, 3600, 'postgres')
+
+
+def test_a_pool_whose_limits_another_function_sets_is_not_judged(run) -> None:  # type: ignore[no-untyped-def]
+    opens = 'func f(d string) (*sql.DB, error) { return sql.Open("postgres", d) }'
+    assert 'db-pool-unbounded' in ids(run(opens))
+    assert not ids(run(opens, limits='func tune(db *sql.DB, n int) { db.SetMaxOpenConns(n) }'))
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'func f(d string) { db, _ := sql.Open("sqlite3", d); db.Ping() }', 'func f(n, d string) { sql.Open(n, d) }',
+        'func check(d string) { db, _ := sql.Open("mysql", d); defer db.Close(); db.Ping() }', 'func f(d string) { pgxpool.New(ctx, d) }',
+        '// sql.Open("mysql", d)\nvar s = `db, _ := sql.Open("mysql", d)`',
+    ],
+)  # fmt: skip
+def test_no_pool_of_a_service_is_no_finding(run, text: str) -> None:  # type: ignore[no-untyped-def]
+    assert not {finding.severity for finding in run(text).findings} & {'error', 'warning'}
+    assert 'db-pool-unbounded' not in ids(run(text))
+
+
+def test_fields_of_a_pgx_configuration_are_read(run) -> None:  # type: ignore[no-untyped-def]
+    pool = one(run('func f() {\n\tcfg, _ := pgxpool.ParseConfig(d)\n\tcfg.MaxConns = 12\n\tpgxpool.NewWithConfig(ctx, cfg)\n}'), 'pool')
+    assert (pool['max_open'].value, pool['max_lifetime_s'].value, pool['library'].value) == (12, 3600, 'pgxpool')
+
+
+@pytest.mark.parametrize(
+    ('timeout', 'use', 'found'),
+    [
+        ('time.Minute', 'w.(http.Flusher).Flush()', True), ('time.Minute', 'streamTo(w, resp.Body)', True), ('time.Minute', 'io.ReadAll(resp.Body)', False),
+        ('time.Minute', 'upstreamOf(resp.Body)', False), ('0', 'w.(http.Flusher).Flush()', False), ('cfg.Timeout', 'w.(http.Flusher).Flush()', False),
+        ('time.Minute', '// text/event-stream', False),
+    ],
+)  # fmt: skip
+def test_a_total_timeout_over_a_stream(run, timeout: str, use: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    result = run(f'func f() {{\n\tc := http.Client{{Timeout: {timeout}}}\n\tresp, _ := c.Do(req)\n\t{use}\n}}')
+    assert ('http-timeout-cuts-streams' in ids(result)) is found
+
+
+@pytest.mark.parametrize('path', ['svc/a_test.go', 'examples/a.go', 'testdata/a.go', 'hack/a.go', 'db/migrations/a.go'])
+def test_what_no_service_runs_is_not_judged(run, path: str) -> None:  # type: ignore[no-untyped-def]
+    assert not run('func f(d string) (*sql.DB, error) { return sql.Open("postgres", d) }', path).components
+
+
+def test_a_broken_file_is_an_error_only_when_named(run) -> None:  # type: ignore[no-untyped-def]
+    assert run('func f( {{ .X }} grpc.Dial(').errors == ()
+    assert [error.kind for error in run('func f( {{ .X }} grpc.Dial(', named=True).errors] == ['go']
+    assert run('func f() {}', named=True).errors == ()
