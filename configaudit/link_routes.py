@@ -97,6 +97,10 @@ def _hosts(route: Component) -> Iterator[tuple[str, str]]:
 
 def _names(route: Component) -> Iterator[str]:
     yield str(route['server_name'].known_value or '')
+    if route['product'].known_value in ('ingress-nginx', 'alb'):
+        yield route.name
+    elif route['product'].known_value == 'envoy':
+        yield str(route['target'].known_value or '')
     for upstream in route.peers('proxy-upstream'):
         yield upstream.name
 

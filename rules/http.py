@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from configaudit import units
 from configaudit.knowledge.proxy_kinds import engines_behind, is_loopback, looks_like_grpc, names_vllm
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 
@@ -165,3 +166,64 @@ def envoy_grpc_keepalive_off(cluster: Component) -> Iterator[Problem]:
         message = 'cluster {name} calls gRPC ({why}) without connection_keepalive: a dead connection is not noticed'
         fix = interval.set({'interval': '300s', 'timeout': '20s'}) if interval.origin == 'default' and interval.slot and len(interval.slot.path) == 2 else None
         yield Problem(cluster['protocol_http'], message, name=cluster.name, why=cluster['grpc'].value, fix=fix)
+
+
+@rule('envoy-connect-timeout-long', on='proxy-upstream', severity='advice', source='Envoy v3 API, Cluster.connect_timeout: 5 s unless set', effect='a dead server is given up within seconds')
+def envoy_connect_timeout_long(cluster: Component, *, limit_s: float = 30) -> Iterator[Problem]:
+    """A server whose machine is gone answers nothing: every request waits for this long before Envoy tries another one.
+
+    It covers the TCP and TLS handshakes only, however long the answer takes.
+    """
+    limit = cluster['connect_timeout_s']
+    if cluster['product'].value != 'envoy' or not limit.is_set:
+        raise NotApplicable('it is left at 5 s')
+    if limit.value > limit_s:
+        yield Problem(limit, 'connect_timeout of {value} s: a request waits that long for a server that is gone', fix=limit.set('5s'))
+
+
+_POOL_IDLE = {'nginx': 60, 'ingress-nginx': 60, 'envoy': 3600, 'istio': 3600}
+"""Seconds that a proxy keeps an idle connection to a server unless told otherwise."""
+_KEEP_ALIVE = {'vllm': ('VLLM_HTTP_TIMEOUT_KEEP_ALIVE', '0.9.1'), 'sglang': ('SGLANG_TIMEOUT_KEEP_ALIVE', '0.5.10')}
+"""The variable that says how long an engine keeps an idle connection (5 s unless set), and the first release that reads it."""
+
+
+def _pool_idle(upstream: Component) -> tuple[float, Setting]:
+    """How long the proxy keeps idle connections, and what says that it does; NotApplicable where it keeps none."""
+    product, own = str(upstream['product'].value), upstream['idle_timeout_s']
+    if product not in _POOL_IDLE:
+        raise NotApplicable('how long it keeps connections is not known')
+    keepalive = upstream['keepalive'] if product == 'nginx' else own
+    if product == 'nginx':
+        routes = upstream.peers('proxy-route')
+        kept = [route for route in routes if route['protocol_http'].value != '1.0' and route['connection'].value not in ('close', 'upgrade')]
+        if not keepalive.is_set or not keepalive.value or not kept:
+            raise NotApplicable('it keeps no connections')
+    return (own.value if own.is_set else _POOL_IDLE[product]), own if own.is_set else keepalive
+
+
+@rule(
+    'server-keepalive-shorter-than-proxy', on='proxy-upstream', severity='warning', confidence='medium', checklist='july-5',
+    source='vllm-project/vllm#18472, llm-d/llm-d#1564, kserve/kserve#5446, lsst-sqre/phalanx#5103; nginx docs, keepalive_timeout; Envoy v3 API, HttpProtocolOptions.idle_timeout',
+    effect='no 502 or 503 on the first request after a pause', side_effect='idle connections stay open longer at the engine',
+)  # fmt: skip
+def server_keepalive_shorter(upstream: Component) -> Iterator[Problem]:
+    """The engine closes an idle connection that the proxy still keeps: a POST that is sent on it just then is lost (502, 503).
+
+    The side that opens connections must give them up first: the engine's keep-alive must be above the proxy's idle time. It is rare under
+    steady load and common after pauses of just that length.
+    """
+    idle, place = _pool_idle(upstream)
+    for engine in upstream.peers('engine'):
+        if engine.kind.name not in _KEEP_ALIVE:
+            continue
+        variable, since = _KEEP_ALIVE[engine.kind.name]
+        word = engine['environment'].value.get(variable)
+        closes = 5.0 if word is None else units.seconds(word.value) if word.known else None
+        if closes is None:
+            raise Unknown(f'{variable} is not known')
+        if closes <= idle:
+            yield Problem(
+                place, 'idle connections to {engine} are kept for {idle} s, and it closes them after {closes} s: a request in that moment is a 502; set {variable} above that ({since} and newer)',
+                engine=engine.name, idle=idle, closes=closes, variable=variable, since=since, severity=None if place.is_set else 'advice',
+                see=[('closes them', word.place if word is not None else engine.place)], detail=engine.name,
+            )  # fmt: skip

@@ -26,7 +26,7 @@ def generation_retried(route: Component) -> Iterator[Problem]:
     if route['product'].value in ('nginx', 'ingress-nginx'):
         again = route['next_upstream']
         if 'non_idempotent' in str(again.value).split():
-            yield Problem(again, '{value}: a POST that was already sent goes to the next server as well ({why})', why=why, see=shown_by(route))
+            yield Problem(again, '{value}: a POST that was already sent goes to the next server as well', why=why, see=shown_by(route))
         return
     again, attempts = route['retry_on'], route['attempts']
     if not again.is_set or (attempts.is_set and attempts.value == 0):
@@ -34,7 +34,7 @@ def generation_retried(route: Component) -> Iterator[Problem]:
     found = _AFTER_SENDING.search(str(again.value))
     if found:
         times = f' up to {attempts.value} times' if attempts.is_set else ''
-        yield Problem(again, 'retried{times} on {condition}: a server may already have generated for it ({why})', times=times, condition=found[1], why=why, see=shown_by(route))
+        yield Problem(again, 'retried{times} on {condition}: a server may already have generated for it', times=times, condition=found[1], why=why, see=shown_by(route))
 
 
 @rule('retries-exceed-timeout', on='proxy-route', severity='advice', source='Envoy v3 API, RouteAction.timeout: it includes all retries; Istio VirtualService, HTTPRetry.perTryTimeout')

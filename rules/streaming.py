@@ -24,8 +24,8 @@ def carries(route: Component) -> str:
 
 
 def shown_by(route: Component) -> list[tuple[str, Setting]]:
-    """The other side: the engine, or what else tells what answers there."""
-    return [('what answers there', route['answers'])]
+    """The other side: the engine, or what else tells that text is generated there."""
+    return [(f'generated text passes here: {route["answers"].value}', route['answers'])]
 
 
 @rule(
@@ -48,12 +48,12 @@ def stream_cut_by_total_timeout(route: Component, *, longest_generation_s: float
     fix = limit.set(3600 if route['product'].value == 'gke' else '0s') if limit.slot is not None else None
     if not limit.is_set:
         longest = f': the longest takes {longest_generation_s:g} s' if longest_generation_s else ''
-        message = 'no timeout is set, so {product} ends every answer {limit} s after the request (TOTAL, streams too){longest} ({why})'
+        message = 'no timeout is set, so {product} ends every answer {limit} s after the request (TOTAL, streams too){longest}'
         yield Problem(limit, message, product=product, limit=limit.value, longest=longest, why=why, see=shown_by(route), fix=fix)
     elif longest_generation_s or limit.value < roomy_s:
         longest = f'the longest takes {longest_generation_s:g} s' if longest_generation_s else 'declare service.longest_generation_s to have it judged'
         severity = None if longest_generation_s else 'advice'
-        message = 'a TOTAL timeout of {value} s cuts every answer that still generates then, streams too: {longest} ({why})'
+        message = 'a TOTAL timeout of {value} s cuts every answer that still generates then, streams too: {longest}'
         yield Problem(limit, message, longest=longest, why=why, severity=severity, see=shown_by(route), fix=fix)  # type: ignore[arg-type]
 
 
@@ -76,12 +76,12 @@ def first_token_after_read_timeout(route: Component, *, max_ttft_s: float = 0, l
     shown = {'why': why, 'words': _WORDS[product], 'unset': '' if gap.is_set else ' (unset)', 'see': shown_by(route)}
     fix = gap.set({'nginx': '600s'}.get(product, '600')) if gap.slot is not None and product in ('nginx', 'ingress-nginx') else None
     if max_ttft_s and max_ttft_s > gap.value:
-        yield Problem(gap, '{words}{unset} allows a silence (GAP) of {value} s, and the first token may take {ttft} s: a 504 ({why})', ttft=max_ttft_s, fix=fix, **shown)  # type: ignore[arg-type]
+        yield Problem(gap, '{words}{unset} allows a silence (GAP) of {value} s, and the first token may take {ttft} s: a 504', ttft=max_ttft_s, fix=fix, **shown)  # type: ignore[arg-type]
     elif longest_generation_s > gap.value:
-        message = '{words}{unset} allows a silence (GAP) of {value} s: an answer of up to {longest} s that is not streamed ends in a 504 ({why})'
+        message = '{words}{unset} allows a silence (GAP) of {value} s: an answer of up to {longest} s that is not streamed ends in a 504'
         yield Problem(gap, message, longest=longest_generation_s, severity='advice', fix=fix, **shown)  # type: ignore[arg-type]
     elif not max_ttft_s and gap.value <= 60:
-        message = '{words}{unset} allows a silence (GAP) of {value} s: a request that waits longer for its first token, or is not streamed, ends in a 504 ({why})'
+        message = '{words}{unset} allows a silence (GAP) of {value} s: a request that waits longer for its first token, or is not streamed, ends in a 504'
         yield Problem(gap, message, severity='advice', fix=fix, **shown)  # type: ignore[arg-type]
 
 
@@ -118,7 +118,7 @@ def nginx_stream_buffered(route: Component) -> Iterator[Problem]:
     see = [('compressed here', gzip), *shown_by(route)] if packed else shown_by(route)
     maybe = any(engine.kind.name == 'llama.cpp-server' for engine in engines) and not packed
     severity = None if (old or packed) and not maybe else 'advice'
-    yield Problem(buffering, '{unset}: {how} ({why})', unset=unset, how=how, why=why, severity=severity, see=see, fix=buffering.set('off'))  # type: ignore[arg-type]
+    yield Problem(buffering, '{unset}: {how}', unset=unset, how=how, why=why, severity=severity, see=see, fix=buffering.set('off'))  # type: ignore[arg-type]
 
 
 @rule('nginx-upgrade-header-always', on='proxy-route', severity='advice', source='nginx docs, WebSocket proxying: map $http_upgrade $connection_upgrade', effect='plain requests may share connections to the server')
@@ -147,7 +147,7 @@ def request_body_limit_small(route: Component, *, limit_bytes: int = 2**20) -> I
     if count and count <= limit_bytes:
         unset = '' if size.is_set else ' (unset)'
         words = 'client_max_body_size' if route['product'].value == 'nginx' else 'proxy-body-size'
-        yield Problem(size, '{words}{unset} refuses requests over {value}: images and long prompts get a 413 ({why})', words=words, unset=unset, why=why, see=shown_by(route), fix=size.set('32m'))
+        yield Problem(size, '{words}{unset} refuses requests over {value}: images and long prompts get a 413', words=words, unset=unset, why=why, see=shown_by(route), fix=size.set('32m'))
 
 
 @rule(
@@ -160,3 +160,23 @@ def ingress_timeout_not_seconds(route: Component) -> Iterator[Problem]:
         wanted = units.seconds(str(given.value))
         fix = given.set(str(int(wanted))) if wanted and wanted == int(wanted) else None
         yield Problem(given, '{key}: {value} is not a number of seconds, so the controller\'s default holds instead', key=key, fix=fix, detail=key)
+
+
+@rule(
+    'ext-proc-buffers-stream', on='proxy-route', severity='warning', confidence='medium',
+    source='Envoy v3 API, ProcessingMode.BodySendMode: BUFFERED collects the whole body first', effect='tokens reach the client as they are generated',
+    side_effect='the processor sees the answer in pieces',
+)  # fmt: skip
+def ext_proc_buffers_stream(route: Component) -> Iterator[Problem]:
+    """An external processor asks for the whole body of the answer: Envoy holds every token back until the last one is there.
+
+    With `allow_mode_override: true` the processor may ask for streamed bodies itself; whether it does, no file shows.
+    """
+    mode = route['ext_proc_body']
+    if not mode.is_set:
+        raise NotApplicable('no external processor gets bodies of answers')
+    carries(route)
+    if mode.value in ('BUFFERED', 'BUFFERED_PARTIAL'):
+        maybe = bool(route['ext_proc_override'].value)
+        message = 'response_body_mode {value}: a streamed answer is held until it is complete' + (', unless the processor overrides the mode' if maybe else '')
+        yield Problem(mode, message, severity='advice' if maybe else None, see=shown_by(route), fix=mode.set('STREAMED'))

@@ -20,6 +20,7 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'grpc': SettingSpec(default=''),
     'tls': SettingSpec('bool', False),
     'keepalive': SettingSpec('count', 0, ('keepalive',), source='nginx docs, ngx_http_upstream_module: before 1.29.7'),
+    'idle_timeout_s': SettingSpec('s', None, ('connectionPool', 'http', 'idleTimeout')),
     'max_requests': SettingSpec('count', 0, ('connectionPool', 'http', 'maxRequestsPerConnection')),
     'max_connections': SettingSpec('count', None, ('connectionPool', 'tcp', 'maxConnections')),
     'upgrade': SettingSpec('text', 'DEFAULT', ('connectionPool', 'http', 'h2UpgradePolicy')),
@@ -27,6 +28,7 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'ping_interval_s': SettingSpec('s', math.inf),
     'ping_timeout_s': SettingSpec('s', 20),
     'backend_protocol': SettingSpec('text', 'HTTP'),
+    'connect_timeout_s': SettingSpec('s', 5, source='Envoy v3 API, Cluster.connect_timeout'),
 }))  # fmt: skip
 """`targets`: (host, port) as text. `direct`: nginx passes to a host without an `upstream` block. `protocol_http`: '1.0', '1.1',
 '2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''."""
@@ -58,12 +60,15 @@ ROUTE = declare(Kind('proxy-route', (), {
     'gateways': SettingSpec(default=()),
     'product_name': SettingSpec('text', ''),
     'invalid_seconds': SettingSpec(default=()),
+    'ext_proc_body': SettingSpec('text', 'NONE'),
+    'ext_proc_override': SettingSpec('bool', False),
 }))  # fmt: skip
 """`connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
 `read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
 `answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
 `map $http_upgrade $connection_upgrade`. `targets`: (host, port) as text. `gateways`: names of the Gateways of an HTTPRoute;
-`product_name`: the implementation that serves them. `invalid_seconds`: (key, setting) of annotations that are no whole seconds."""
+`product_name`: the implementation that serves them. `invalid_seconds`: (key, setting) of annotations that are no whole seconds. `ext_proc_body`: how an external
+processor gets bodies of answers; `ext_proc_override`: whether it may change that for each answer."""
 
 GATEWAY = declare(Kind('gateway', (), {'class_name': SettingSpec('text', None, ('spec', 'gatewayClassName'))}))
 GATEWAY_CLASS = declare(Kind('gateway-class', (), {'controller': SettingSpec('text', None, ('spec', 'controllerName'))}))

@@ -140,3 +140,37 @@ def test_window_thresholds(run: Run, delay: int, severities: list[str]) -> None:
     text = f'backend: "onnxruntime"\nmax_batch_size: 4\ndynamic_batching {{ max_queue_delay_microseconds: {delay} }}'
     result = run({'m/config.pbtxt': text})
     assert [found.severity for found in result.findings if found.rule.id == 'batching-window-long'] == severities
+
+
+POOLED = 'upstream e { server e:8000; keepalive 8; IDLE } server { location / { proxy_pass http://e; proxy_http_version 1.1; proxy_set_header Connection ""; } }'
+COMPOSE = 'services:\n  e:\n    image: IMAGE\n    command: COMMAND\n    environment: {ENV}\n'
+ENVOY_POOL = (
+    'static_resources:\n  clusters:\n  - name: c\n    common_http_protocol_options: {OPTIONS}\n    load_assignment:\n'
+    '      endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: e, port_value: 8000}}}}]}]\n'
+)
+
+
+@pytest.mark.parametrize(('idle', 'image', 'environment', 'severities'), [
+    ('', 'vllm/vllm-openai:v0.11.0', '', ['warning']),
+    ('', 'lmsysorg/sglang:v0.5.12', '', ['warning']),
+    ('', 'vllm/vllm-openai:v0.11.0', 'VLLM_HTTP_TIMEOUT_KEEP_ALIVE: 75', []),
+    ('keepalive_timeout 4s;', 'vllm/vllm-openai:v0.11.0', '', []),
+    ('', 'redis:7', '', []),
+])  # fmt: skip
+def test_the_engine_closes_before_nginx(run: Run, idle: str, image: str, environment: str, severities: list[str]) -> None:
+    command = 'python3 -m sglang.launch_server --model-path a/b' if 'sglang' in image else '--model a/b'
+    engine = COMPOSE.replace('IMAGE', image).replace('ENV', environment).replace('COMMAND', command)
+    result = run({'compose.yaml': engine, 'site.conf': POOLED.replace('IDLE', idle)})
+    assert [item.severity for item in result.findings if item.rule.id == 'server-keepalive-shorter-than-proxy'] == severities
+
+
+@pytest.mark.parametrize(('options', 'severities'), [('', ['advice']), ('idle_timeout: 60s', ['warning']), ('idle_timeout: 3s', [])])
+def test_the_engine_closes_before_envoy(run: Run, options: str, severities: list[str]) -> None:
+    engine = COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b')
+    result = run({'compose.yaml': engine, 'envoy.yaml': ENVOY_POOL.replace('OPTIONS', options)})
+    assert [item.severity for item in result.findings if item.rule.id == 'server-keepalive-shorter-than-proxy'] == severities
+
+
+def test_a_pool_that_is_undone_keeps_nothing_idle(found: Callable[..., list[str]]) -> None:
+    files = {'compose.yaml': COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b'), 'site.conf': POOLED.replace('IDLE', '').replace('proxy_http_version 1.1;', '')}
+    assert found(files, 'server-keepalive-shorter-than-proxy') == []

@@ -189,3 +189,17 @@ def test_an_ingress_with_its_annotations_and_its_controller(run: Run, notes: str
 ])  # fmt: skip
 def test_the_idle_timeout_of_an_alb(run: Run, notes: str, severity: list[str]) -> None:
     assert severities(run({'a.yaml': INGRESS.replace('NOTES', notes).replace('CLASS', 'alb')}), 'first-token-after-read-timeout') == severity
+
+
+FILTERED = (
+    'static_resources:\n  listeners:\n  - filter_chains:\n    - filters:\n      - typed_config:\n          stat_prefix: a\n'
+    '          route_config: {virtual_hosts: [{domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: NAME, timeout: 0s}}]}]}\n'
+    '          http_filters: [{name: p, typed_config: {MORE processing_mode: {response_body_mode: BUFFERED}}}]\n'
+)
+
+
+@pytest.mark.parametrize(('name', 'more', 'severity'), [
+    ('vllm', '', ['warning']), ('vllm', 'allow_mode_override: true,', ['advice']), ('shop', '', []),
+])  # fmt: skip
+def test_a_processor_that_wants_the_whole_answer(run: Run, name: str, more: str, severity: list[str]) -> None:
+    assert severities(run({'envoy.yaml': FILTERED.replace('NAME', name).replace('MORE', more)}), 'ext-proc-buffers-stream') == severity

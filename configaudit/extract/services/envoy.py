@@ -66,6 +66,8 @@ def cluster_of(document: Document, cluster: Map, grpc: dict[str, str], partial: 
     for thresholds in maps(cluster, 'circuit_breakers', 'thresholds'):
         if 'max_connections' in thresholds and text(thresholds, 'priority') in (None, 'DEFAULT'):
             settings['max_connections'] = setting('max_connections', document, thresholds, 'max_connections', 'count')
+    if 'connect_timeout' in cluster:
+        settings['connect_timeout_s'] = setting('connect_timeout_s', document, cluster, 'connect_timeout', 's')
     if 'max_requests_per_connection' in cluster:
         settings['max_requests'] = setting('max_requests', document, cluster, 'max_requests_per_connection', 'count')
     file = document.path.rpartition('/')[2]
@@ -95,6 +97,9 @@ def _protocol(document: Document, cluster: Map, place: Place, settings: dict[str
     """Which HTTP the cluster speaks: HTTP/1.1 where nothing says otherwise."""
     extensions: dict[str, Any] = mapping(cluster, 'typed_extension_protocol_options') or {}
     options = next((value for key, value in extensions.items() if OPTIONS.search(key)), None)
+    for holder in (mapping(options, 'common_http_protocol_options'), mapping(cluster, 'common_http_protocol_options')):
+        if holder is not None and 'idle_timeout' in holder:
+            settings['idle_timeout_s'] = setting('idle_timeout_s', document, holder, 'idle_timeout', 's')
     for holder, version in _candidates(cluster, options):
         for key, spelled in version.items():
             if key in holder:

@@ -58,6 +58,12 @@ def _route(document: Document, at: int, manager: Map | None, host: Map, route: M
         if holder is not None and key in holder:
             given = setting(name, document, holder, key, 's')
             settings[name] = given._replace(known_value=math.inf) if given.known_value == 0 else given
+    for item in maps(manager, 'http_filters') if manager is not None else ():
+        mode = mapping(item, 'typed_config', 'processing_mode')
+        if mode is not None and 'response_body_mode' in mode:
+            settings['ext_proc_body'] = setting('ext_proc_body', document, mode, 'response_body_mode', 'text')
+            changes = text(item, 'typed_config', 'allow_mode_override') == 'true'
+            settings['ext_proc_override'] = Setting('ext_proc_override', changes, settings['ext_proc_body'].place)
     policy = mapping(action, 'retry_policy') or mapping(host, 'retry_policy')
     for name, key, unit in (('attempts', 'num_retries', 'count'), ('per_try_timeout_s', 'per_try_timeout', 's'), ('retry_on', 'retry_on', 'text')):
         if policy is not None and key in policy:

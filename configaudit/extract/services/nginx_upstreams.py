@@ -115,6 +115,9 @@ def _group(document: Document, block: Directive, name: str, identity: str, place
         settings['keepalive'] = setting('keepalive', document, keepalive, 'count')
     elif has_include(Level(0, blocks(block), name)):
         settings['keepalive'] = Setting('keepalive', None, place, 'inherited', 'an included file may set it')
+    idle = next((item for item in blocks(block) if item.name == 'keepalive_timeout'), None)
+    if idle is not None:
+        settings['idle_timeout_s'] = setting('idle_timeout_s', document, idle, 's')
     slot = Slot('nginx', Place(document, block.inner.start, block.inner.start))
     return _acquainted(Component(UPSTREAM, name, identity, place, settings, slot=slot), users)
 
