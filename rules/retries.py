@@ -47,3 +47,20 @@ def retries_exceed_timeout(route: Component) -> Iterator[Problem]:
     if each.value not in (0, math.inf) and each.value * tries > total.value:
         message = '{tries} tries of up to {each} s need {need} s, the whole request may take {total} s: the last ones never finish'
         yield Problem(each, message, tries=tries, each=each.value, need=tries * each.value, total=total.value, see=[('the whole', total if total.is_set else route.place)])
+
+
+@rule(
+    'client-abort-ignored', on='proxy-route', severity='warning', confidence='medium', source='nginx docs, proxy_ignore_client_abort: off by default',
+    effect='an answer that nobody reads any more is not generated to its end', side_effect='an answer that is only logged or cached at the proxy is cut',
+)  # fmt: skip
+def client_abort_ignored(route: Component) -> Iterator[Problem]:
+    """A client that leaves before its answer begins is not told to the engine: it waits in the queue, is computed, and generates for nobody.
+
+    The same holds for an answer that is not streamed, and for the whole of one that nginx buffers.
+    """
+    if route['product'].value != 'nginx':
+        raise NotApplicable('it has no such switch')
+    carries(route)
+    ignore = route['ignore_client_abort']
+    if ignore.value:
+        yield Problem(ignore, 'proxy_ignore_client_abort {value}: the engine goes on for a client that has left', value='on', see=shown_by(route), fix=ignore.set('off'))

@@ -5,6 +5,7 @@ import http.client
 import http.server
 import os
 import re
+import select
 import shutil
 import socket
 import ssl
@@ -389,3 +390,28 @@ def test_the_read_timeout_is_a_gap_and_no_total(
     body = answer.read()
     assert time.monotonic() - began >= 1
     assert (answer.status, body.count(b'data:')) == ((200, EVENTS) if complete else (504, 0))
+
+
+class _Waiting(_Answers):
+    """A request in the queue: it writes nothing, and notices when the proxy closes its connection."""
+
+    told = threading.Event()
+
+    def do_GET(self) -> None:
+        readable, _, _ = select.select([self.connection], [], [], 2)
+        if readable and not self.connection.recv(1, socket.MSG_PEEK):
+            self.told.set()
+        self.close_connection = True
+
+
+@pytest.mark.parametrize(('side', 'told'), [('bad', False), ('good', True)])
+def test_a_client_that_leaves_the_queue_is_told_to_the_server_unless_that_is_ignored(
+    side: str, told: bool, serve: Callable[..., int], upstream: Upstream
+) -> None:
+    upstream.RequestHandlerClass = _Waiting
+    _Waiting.told.clear()
+    port = serve(re.sub(r'location \S+', 'location /', _text('client-abort-ignored', side)))
+    with socket.create_connection(('127.0.0.1', port), timeout=10) as client:
+        client.sendall(b'GET / HTTP/1.1\r\nHost: app\r\n\r\n')
+        time.sleep(0.3)
+    assert _Waiting.told.wait(1) is told
