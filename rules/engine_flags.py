@@ -21,13 +21,14 @@ def _removed(engine: Component, option: Any, known: Catalogue) -> Problem | None
     if status.state != 'removed' or status.between is None:
         return None
     last, first = status.between
-    use = status.replacement or 'drop it'
+    use = status.replacement
+    what = use if use.startswith('drop') else f'use {use}' if use else 'nothing that takes its place is recorded'
     since = f'gone in {first}' if first != last else f'last in {last}'
     read_as = f' (now {status.reason})' if status.reason else ''
     return Problem(
         option.word.place, '{flag} {known} to {engine}: {since}{read_as}, the engine stops at start; {use}',
-        flag=option.given, known=_how_known(status.exact), engine=release(engine), since=since, read_as=read_as, use=use if use.startswith('drop') else f'use {use}',
-        fix=drop(option) if use.startswith('drop') else rewrite(engine, option, known), detail=option.name, severity='advice' if not status.exact else 'warning' if status.reason.startswith('read as') else None,
+        flag=option.given, known=_how_known(status.exact), engine=release(engine), since=since, read_as=read_as, use=what,
+        fix=drop(option, safe=bool(use)) if not use or use.startswith('drop') else rewrite(engine, option, known), detail=option.name, severity='advice' if not status.exact else 'warning' if status.reason.startswith('read as') else None,
     )  # fmt: skip
 
 
@@ -73,7 +74,7 @@ def _deprecated(engine: Component, option: Any, known: Catalogue) -> Problem | N
     flag = flag_of(engine, option, known)
     if flag is None or not (flag.deprecated or flag.removal):
         return None
-    use = known.replacement(option.given) or (f'--{flag.target.replace("_", "-")}' if flag.target else '')
+    use = known.replacement(flag.option if flag.abbreviated else option.given) or (f'--{flag.target.replace("_", "-")}' if flag.target else '')
     when = f', to be removed in {flag.removal}' if flag.removal else ''
     hint = '' if not use else f'; {use}' if use.startswith('drop') else f'; use {use}'
     return Problem(

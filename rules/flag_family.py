@@ -35,12 +35,15 @@ def on_command_line(option: Any) -> bool:
     return bool(option.word.pure and option.word.use is None and option.word.place.text.startswith('-'))
 
 
-def drop(option: Any) -> Fix | None:
-    """A fix that takes the option and its values away: removing a value takes the flag before it along."""
+def drop(option: Any, safe: bool = True) -> Fix | None:
+    """A fix that takes the option and its values away: removing a value takes the flag before it along.
+
+    Not a safe one where what the option did may be wanted otherwise.
+    """
     if not on_command_line(option) or any(value.use is not None for value in option.values):
         return None
     words = (option.word,) if option.joined or not option.values else option.values
-    return Fix(tuple(Change(Slot('argument', word.place), REMOVE, option.name, word.locked) for word in words), (), True)
+    return Fix(tuple(Change(Slot('argument', word.place), REMOVE, option.name, word.locked) for word in words), (), safe)
 
 
 def rename(option: Any, flag: str) -> Fix | None:

@@ -86,6 +86,13 @@ def test_full_precision_cache_only_where_fp8_pays_and_runs(found: Audit, node: s
     assert len(found({'pod.yaml': text}, 'vllm-kv-cache-full-precision')) == expected
 
 
+@pytest.mark.parametrize('flag', ['--disable-log-requests', '--disable-log-request'])
+def test_a_short_form_is_deprecated_with_the_same_advice(run: Run, flag: str) -> None:
+    text = f'docker run vllm/vllm-openai:v0.10.2 --model /m {flag}\n'
+    [message] = [item.message for item in run({'run.sh': text}).findings if item.rule.id == 'vllm-flag-deprecated']
+    assert 'drop it: request logging is off' in message
+
+
 def test_unknown_gpu_is_not_assessed(run: Run) -> None:
     result = run({'pod.yaml': pod(IMAGE, '', '[--model=/m/x, --kv-cache-dtype=fp8]')})
     assert 'vllm-kv-cache-fp8-unsupported' in {item.rule.id for item in result.not_assessed}
