@@ -140,8 +140,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
     stores.count(processes)
     for process in processes:
         haystack = _haystack(process)
-        engines = [name for name, markers in ENGINES.items() if any(marker in haystack for marker in markers)]
-        services = [name for name, markers in PROCESSES.items() if any(marker in haystack for marker in markers)]
+        engines = [name for name, markers in ENGINES.items() if any(map(haystack.__contains__, markers))]
+        services = [name for name, markers in PROCESSES.items() if any(map(haystack.__contains__, markers))]
         if stores.has_modules and 'golang' not in services:
             services.append('golang')
         if (process.imported or process.files) and 'pools' not in services:

@@ -56,9 +56,14 @@ def marked(arguments: Arguments, program: Place) -> Arguments:
 
 def _is_conditional(place: Place, program: Place) -> bool:
     """Whether an if, range or with of a template holds this place and not the program that it is given to."""
+    file = place.document
+    while file.outer is not None:
+        file = file.outer.document
+    if file.template is None:  # to tell where a place of a string stands in the file costs more than all else here
+        return False
     place, program = place.outermost(), program.outermost()
     document = place.document
-    if document.template is None or program.document is not document:
+    if program.document is not document or document.template is None:
         return False
     at, start = (document.byte_of(spot.start) - document.base for spot in (place, program))
     return any(begin <= at < end and not begin <= start < end for begin, end in document.template.regions)
