@@ -6,7 +6,7 @@ from configaudit.knowledge.kinds import declare
 from configaudit.model import Kind, SettingSpec
 from configaudit.places import Place
 
-PREFIXES = (b'vllm', b'sglang', b'tgi_', b'nv_')
+PREFIXES = (b'vllm', b'sglang', b'tgi_', b'nv_', b'ollama_')
 """What a document holds that can name an engine's metric; see `knowledge.metrics`."""
 RENAMED = '*'
 """Among the names that an object defines: it gives metrics other names by a pattern."""

@@ -15,7 +15,7 @@ from configaudit.knowledge.shipped import load
 from configaudit.knowledge.versions import Version
 from configaudit.knowledge.vllm_generation import V0_GONE
 
-PREFIXES = {'vllm:': 'vllm', 'sglang:': 'sglang', 'tgi_': 'tgi', 'nv_': 'triton'}
+PREFIXES = {'vllm:': 'vllm', 'sglang:': 'sglang', 'tgi_': 'tgi', 'nv_': 'triton', 'ollama_': 'ollama'}
 UNDERSCORED = {'vllm_': 'vllm:', 'sglang_': 'sglang:'}
 """Spellings behind Ray, a relabelling or a recording rule, which take no colon: no engine exports them itself."""
 HISTORIES = ('vllm', 'sglang')

@@ -54,6 +54,8 @@ from configaudit.knowledge.versions import parse
         ('nv_inference_request_success', '', 'known', ''),
         ('nv_inference_compute_duration_us', '', 'removed', 'nv_inference_compute_infer_duration_us'),
         ('nv_something_else', '', 'open', ''),
+        ('ollama_inference_duration_seconds_bucket', '', 'unknown', ''),
+        ('ollama_requests_total', '', 'open', ''),
     ],
 )
 def test_answers(name: str, version: str, state: str, use: str) -> None:

@@ -38,6 +38,7 @@ V16, V85 = engine('vllm/vllm-openai:v0.16.0'), engine('vllm/vllm-openai:v0.8.5',
     ('files', 'expected'),
     [
         ({'r.yaml': rules(OLD), 'a.yaml': V16}, ['error metric-removed']),
+        ({'r.yaml': rules('rate(ollama_inference_duration_seconds_sum[5m]) > 1')}, ['warning metric-unknown']),
         ({'r.json': panel(OLD), 'a.yaml': V16}, ['warning metric-removed']),
         ({'r.json': panel(OLD)}, ['advice metric-removed']),
         ({'r.yaml': rules(OLD), 'a.yaml': V85}, []),

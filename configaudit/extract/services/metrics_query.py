@@ -9,8 +9,8 @@ from configaudit.parse.tree import Node, Scalar
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-_ASKS = regex(r'\b(?:vllm|sglang)[:_]|\btgi_|\bnv_')
-_METRIC = regex(r'(?:vllm|sglang)[:_]\w|tgi_\w|nv_\w')
+_ASKS = regex(r'\b(?:vllm|sglang)[:_]|\btgi_|\bnv_|\bollama_')
+_METRIC = regex(r'(?:vllm|sglang)[:_]\w|(?:tgi|nv|ollama)_\w')
 MAX_QUERIES = 2000
 """For metrics of engines in one document; the largest dashboard of 30 public repositories has 200."""
 
