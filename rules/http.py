@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from configaudit import units
 from configaudit.knowledge.proxy_kinds import engines_behind, is_loopback, looks_like_grpc, names_vllm
+from configaudit.knowledge.versions import satisfies
 from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
 
 HTTP1_ENGINES = ('vllm', 'sglang', 'tgi')
@@ -187,6 +188,12 @@ _KEEP_ALIVE = {'vllm': ('VLLM_HTTP_TIMEOUT_KEEP_ALIVE', '0.9.1'), 'sglang': ('SG
 """The variable that says how long an engine keeps an idle connection (5 s unless set), and the first release that reads it."""
 
 
+def _kept(route: Component, reuses: bool) -> bool:
+    """Whether a connection to the server is left open after a request; `reuses`: the release does so by default."""
+    version, header = route['protocol_http'], route['connection']
+    return (version.value != '1.0' or (reuses and not version.is_set)) and (header.value not in ('close', 'upgrade') or (reuses and not header.is_set))
+
+
 def _pool_idle(upstream: Component) -> tuple[float, Setting]:
     """How long the proxy keeps idle connections, and what says that it does; NotApplicable where it keeps none."""
     product, own = str(upstream['product'].value), upstream['idle_timeout_s']
@@ -194,9 +201,8 @@ def _pool_idle(upstream: Component) -> tuple[float, Setting]:
         raise NotApplicable('how long it keeps connections is not known')
     keepalive = upstream['keepalive'] if product == 'nginx' else own
     if product == 'nginx':
-        routes = upstream.peers('proxy-route')
-        kept = [route for route in routes if route['protocol_http'].value != '1.0' and route['connection'].value not in ('close', 'upgrade')]
-        if not keepalive.is_set or not keepalive.value or not kept:
+        reuses = upstream.version is not None and satisfies(upstream.version, '>=1.29.7') and not upstream['direct'].value
+        if not (keepalive.value if keepalive.is_set else reuses) or not any(_kept(route, reuses) for route in upstream.peers('proxy-route')):
             raise NotApplicable('it keeps no connections')
     return (own.value if own.is_set else _POOL_IDLE[product]), own if own.is_set else keepalive
 

@@ -174,3 +174,10 @@ def test_the_engine_closes_before_envoy(run: Run, options: str, severities: list
 def test_a_pool_that_is_undone_keeps_nothing_idle(found: Callable[..., list[str]]) -> None:
     files = {'compose.yaml': COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b'), 'site.conf': POOLED.replace('IDLE', '').replace('proxy_http_version 1.1;', '')}
     assert found(files, 'server-keepalive-shorter-than-proxy') == []
+
+
+@pytest.mark.parametrize(('release', 'severities'), [('1.29.6', []), ('1.29.7', ['advice'])])
+def test_newer_nginx_keeps_connections_by_itself(run: Run, release: str, severities: list[str]) -> None:
+    engine = COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b') + f'  edge:\n    image: nginx:{release}\n'
+    result = run({'compose.yaml': engine, 'site.conf': 'upstream e { server e:8000; } server { location / { proxy_pass http://e; } }'})
+    assert [item.severity for item in result.findings if item.rule.id == 'server-keepalive-shorter-than-proxy'] == severities
