@@ -8,13 +8,13 @@ from configaudit.patterns import regex
 
 from .streaming import carries, shown_by
 
-_AFTER_SENDING = regex(r'(?:^|[\s,])(5xx|gateway-error|reset|retriable-status-codes|retriable-4xx|50[0234]|429)(?=$|[\s,])')
-"""Conditions of Envoy under which a request is sent again that a server may already have worked on (`reset-before-request` is not one)."""
+_AFTER_SENDING = regex(r'(?:^|[\s,])(5xx|gateway-error|reset|retriable-status-codes|retriable-4xx|all-retryable-errors|empty-response|junk-response|response-timeout|50[0234]|429)(?=$|[\s,])')
+"""Conditions of Envoy and HAProxy under which a request is sent again that a server may already have worked on (`reset-before-request` is not one)."""
 
 
 @rule(
     'generation-retried', on='proxy-route', severity='warning', confidence='medium',
-    source='nginx docs, proxy_next_upstream: non_idempotent; Envoy router filter, x-envoy-retry-on; Istio VirtualService, HTTPRetry',
+    source='nginx docs, proxy_next_upstream: non_idempotent; Envoy router filter, x-envoy-retry-on; HAProxy manual, retry-on; Istio VirtualService, HTTPRetry',
     effect='a request is generated once', side_effect='the client sees the error and decides itself',
 )  # fmt: skip
 def generation_retried(route: Component) -> Iterator[Problem]:

@@ -27,6 +27,7 @@ FORMATS: dict[str, str] = {
     'tf-batching': 'services.batching',
     'torchserve': 'services.batching',
     'nginx': 'services.nginx',
+    'haproxy': 'services.haproxy',
     'sysctl': 'services.sysctl',
     'limits': 'services.limits',
     'udev': 'services.udev',
