@@ -45,7 +45,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'proxy-route': ('streaming', 'retries'),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
-    'host': ('node_machine', 'node_memory', 'node_network', 'node_drift'),
+    'host': ('node_machine', 'node_memory', 'node_network', 'node_gpus', 'node_drift'),
     'booted': ('node_machine',),
     'block-device': ('node_disks', 'node_drift'),
     'host-process': ('node_processes', 'node_drift'),

@@ -91,3 +91,28 @@ def peer_memory_missing(driver: Component) -> Iterator[Problem]:
         raise NotApplicable('the open modules use DMA-BUF')
     if 'nvidia_peermem' not in driver['modules'].value and 'nv_peer_mem' not in driver['modules'].value:
         yield Problem(driver['version'], 'the host has RDMA devices, the closed modules of driver {value}, and no nvidia_peermem')
+
+
+_VIRTUAL = ('QEMU', 'KVM', 'Google', 'Microsoft', 'VMware', 'Xen', 'OpenStack', 'Amazon EC2', 'innotek', 'Nutanix', 'Alibaba', 'Bochs', 'Red Hat', 'Firecracker')
+"""What the firmware of virtual machines says of its vendor; a product with `metal` in its name is none."""
+_REDIRECT = 0x0004
+"""P2P Request Redirect. Source: Linux include/uapi/linux/pci_regs.h, PCI_ACS_RR."""
+
+
+@rule('gpu-traffic-redirected', on='host', severity='warning', confidence='medium', source='NCCL troubleshooting, PCI Access Control Services', side_effect='without ACS, devices cannot be passed on to virtual machines separately')
+def traffic_redirected(host: Component) -> Iterator[Problem]:
+    """Access control on PCI bridges sends what GPUs and network cards exchange up to the CPU and back: slower, or it hangs.
+
+    On bare metal switch it off in the firmware, or after each boot with `setpci -s BRIDGE ECAP_ACS+0x6.w=0000`. Virtual machines
+    need it, and are not judged; nor are GPUs that NVSwitch joins on a host without RDMA.
+    """
+    switches = sum(driver['nvswitches'].value for driver in host.peers('gpu-driver'))
+    if host['gpus'].value + len(host['rdma_devices'].value) < 2 or not host['gpus'].value or (switches and not host['rdma_devices'].value):
+        raise NotApplicable('no two devices that would exchange data over PCI')
+    vendor = str(host['vendor'].value)
+    if vendor.startswith(_VIRTUAL) and 'metal' not in vendor:
+        raise NotApplicable('a virtual machine needs it')
+    control = host['acs']
+    on = sorted(bridge for bridge, bits in control.value.items() if bits & _REDIRECT)
+    if on:
+        yield Problem(control, '{count} of {most} PCI bridges above GPUs redirect requests ({first})', count=len(on), most=len(control.value), first=on[0])

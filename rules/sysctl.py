@@ -37,7 +37,7 @@ def _bounded(row: Bound) -> Rule:
         if {'below': value < limit, 'is': value == limit, 'not': value != limit}[row.relation]:
             yield Problem(
                 entry['value'],
-                row.message,
+                row.message + _reach(entry),
                 limit=limit,
                 fix=_remedy(row, entry, limit),
                 severity=_severity(row, entry, value),
@@ -45,6 +45,14 @@ def _bounded(row: Bound) -> Rule:
 
     judge.__doc__ = row.why
     return rule(row.rule, on='sysctl', severity=row.severity, source=row.source, checklist=row.checklist or ())(judge)
+
+
+def _reach(entry: Component) -> str:
+    """Of a live value of a node: that pods do not get it, and where they do."""
+    if entry['form'].value != 'live' or not entry['node'].value or entry.name not in sysctls.FRESH_IN_PODS:
+        return ''
+    leave = '' if entry.name in sysctls.SAFE_SINCE else ', with allowedUnsafeSysctls of the kubelet'
+    return f' (on the host and with hostNetwork: any other pod starts from the default of the kernel, and is given its own by securityContext.sysctls{leave})'
 
 
 def _live_limit(row: Bound, host: Component, limit: int) -> int:

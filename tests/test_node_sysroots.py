@@ -189,3 +189,13 @@ def test_a_fresh_host_of_a_distribution_gets_no_warning(name: str) -> None:
     """What nobody chose is advice at most."""
     unified = {'/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory pids'}
     assert found({**captured(), **unified, **DISTRIBUTIONS[name]}) == EXPECTED[name]
+
+
+@pytest.mark.parametrize(('path', 'words'), [
+    ('/proc/sys/net/core/somaxconn', 'any other pod starts from the default of the kernel, and is given its own by securityContext.sysctls, with allowedUnsafeSysctls of the kubelet)'),
+    ('/proc/sys/net/ipv4/tcp_syncookies', 'is given its own by securityContext.sysctls)'),
+    ('/proc/sys/vm/max_map_count', 'mmap fails in processes with many mappings'),
+])  # fmt: skip
+def test_a_parameter_that_pods_do_not_get_says_where_they_do(path: str, words: str) -> None:
+    result = audit_node(Snapshot(healthy(**{path: '0'}), facts={'netns': 'host', 'pidns': 'host'}), Config())
+    assert [item.message.endswith(words) for item in result.findings if item.place.document.path == path] == [True]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 
-from configaudit.host import confined, nvidia, wanted
+from configaudit.host import acs, confined, nvidia, wanted
 from configaudit.host.namespaces import namespaces
 from configaudit.host.processes import kept_processes
 from configaudit.host.snapshot import Snapshot
@@ -135,6 +135,10 @@ def read_host(root: str = '/', *, kind: str = 'live', static_root: str = '') -> 
         reader.take(path)
     _pci(reader)
     _captured_gpus(reader)
+    reader.take(acs.PATH)
+    redirecting = acs.bridges(reader.root)
+    if redirecting:
+        reader.files[acs.PATH] = redirecting
     files = _Reader(static_root) if static_root else reader
     for pattern in wanted.STATIC:
         for path in files.matches(pattern):

@@ -22,6 +22,8 @@ HOST = declare(Kind('host', ('booted',), {
     'clocksources': SettingSpec(default=()),
     'gpus': SettingSpec('count', 0),
     'rdma_devices': SettingSpec(default=()),
+    'acs': SettingSpec(default={}),
+    'vendor': SettingSpec('text'),
     'fastest_link': SettingSpec('Mbit/s', 0),
     'softnet_drops': SettingSpec('count'),
     'reads': SettingSpec('text'),
@@ -31,6 +33,7 @@ HOST = declare(Kind('host', ('booted',), {
 """A host. `kernel` as uname -r; `is_node`: a kubelet runs or is configured; `boot_parameters`: name -> value of the kernel's command line;
 `thp_*`: the word in brackets; `swaps`: (device, KiB) of active swap; `open_files` of `open_files_max`: fs.file-nr;
 `huge_pages`: (KiB, reserved, free) of each size; `governors`: (governor, driver, energy preference) of the CPUs, each once; `gpus` of NVIDIA's driver;
+`acs`: bridge above a GPU -> its ACS control register; `vendor` of the machine, as its firmware says;
 `fastest_link`: of the network cards that are up; `softnet_drops`: packets dropped before the stack since boot;
 `reads` how it was read (live, sysroot, sysctl-dump), `netns` and `pidns` whose values those are (host, other, unknown)."""
 

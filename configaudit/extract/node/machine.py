@@ -5,12 +5,14 @@ from typing import Any
 
 from configaudit.extract.node.disks import in_force
 from configaudit.extract.node.live import FORMAT, live_setting, place_of_file, whole
+from configaudit.host.acs import PATH as ACS
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_kinds import HOST
 from configaudit.model import Component, Setting, Slot
 
 _KUBELET = ('/var/lib/kubelet/config.yaml', '/etc/kubernetes/kubelet/kubelet-config.json', '/etc/kubernetes/kubelet/config.json')
 _MEMORY = '/sys/kernel/mm/transparent_hugepage'
+_PRODUCT = '/sys/class/dmi/id/product_name'
 _CLOCK = '/sys/devices/system/clocksource/clocksource0/current_clocksource'
 
 
@@ -36,6 +38,8 @@ def machine(snapshot: Snapshot) -> Component:
     settings |= {
         'huge_pages': _huge_pages(snapshot), 'governors': _governors(snapshot), 'gpus': _gpus(snapshot), 'fastest_link': _fastest_link(snapshot),
         'rdma_devices': Setting('rdma_devices', tuple(snapshot.names('/sys/class/infiniband')), place),
+        'acs': live_setting(snapshot, 'acs', ACS, _controls, absent='the configuration space of PCI bridges was not read (root only)'),
+        'vendor': live_setting(snapshot, 'vendor', '/sys/class/dmi/id/sys_vendor', lambda text: f'{text} {snapshot.text(_PRODUCT) or ""}'.strip()),
         'clocksources': live_setting(snapshot, 'clocksources', _CLOCK.replace('current', 'available'), lambda text: tuple(text.split())),
         'cgroup_version': _cgroups(snapshot), 'is_node': Setting('is_node', is_node(snapshot), place),
         'reads': Setting('reads', snapshot.facts.get('kind', ''), place),
@@ -71,6 +75,14 @@ def _swap_target(snapshot: Snapshot) -> tuple[str, ...]:
     """What a fix switches off: the one swap area there is."""
     areas = _swaps(snapshot.text('/proc/swaps') or '')
     return ('swap', areas[0][0]) if len(areas) == 1 else ()
+
+
+def _controls(text: str) -> dict[str, int] | None:
+    """Bridge -> control register."""
+    try:
+        return {bridge: int(control, 16) for bridge, control in (line.split() for line in text.splitlines())}
+    except ValueError:
+        return None
 
 
 def _parameters(text: str) -> dict[str, str]:
