@@ -8,7 +8,7 @@ from configaudit import engine, registry
 from configaudit.config import Config
 from configaudit.config_check import check_rules
 from configaudit.extract import finish
-from configaudit.findings import Finding, Suppressed
+from configaudit.findings import Finding, Skipped, Suppressed
 from configaudit.intake import Intake, read_files
 from configaudit.link import link
 from configaudit.model import Component
@@ -39,6 +39,7 @@ def audit_node(snapshot: 'Snapshot', config: Config) -> Result:
 
     static = {path: text.encode('utf-8', 'surrogatepass') for path, text in snapshot.files.items() if not path.startswith(('/proc/', '/sys/', '/configaudit/'))}
     intake = read_texts(static, config)
+    intake.skipped.extend(Skipped(path, reason) for path, reason in snapshot.unread.items() if not path.startswith(('/proc/', '/sys/')))
     masks = [path for path, target in snapshot.links.items() if target == '/dev/null']
     return judge(intake, live_components(snapshot, intake.reading.components), config, masks)
 

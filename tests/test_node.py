@@ -1,6 +1,7 @@
 """`configaudit node`: the command on captured hosts."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,22 @@ def test_values_of_a_container_are_not_judged(tmp_path: Path, capsys: pytest.Cap
 def test_one_source_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(['node', '--sysroot', '/a', '--snapshot', '/b']) == 2
     assert 'exclude one another' in capsys.readouterr().err
+
+
+def test_an_empty_tree_is_no_clean_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(['node', '--no-config', '--sysroot', str(tmp_path)]) == 4
+    assert 'nothing of a host was found' in capsys.readouterr().err
+
+
+def test_a_file_that_could_not_be_read_is_named_and_its_rules_are_not_assessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe stands for a file without permission: root may read everything."""
+    root = host(tmp_path, **{'/proc/sys/vm/swappiness': '60'})
+    (root / 'var/lib/kubelet').mkdir(parents=True)
+    os.mkfifo(root / 'var/lib/kubelet/config.yaml')
+    code, held = report(capsys, '--sysroot', str(root))
+    assert code == 0
+    assert {'path': '/var/lib/kubelet/config.yaml', 'reason': 'no plain file'} in held['skipped']
+    reasons = {item['rule']: item['reason'] for item in held['not_assessed']}
+    assert '/var/lib/kubelet/config.yaml: no plain file' in reasons['kubelet-pod-pids-unlimited']
+    cli.run(['node', '--no-config', '--sysroot', str(root)])
+    assert 'not read: /var/lib/kubelet/config.yaml: no plain file' in capsys.readouterr().err

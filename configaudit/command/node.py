@@ -10,7 +10,7 @@ from configaudit.audit import audit_node
 from configaudit.command.declare import options
 from configaudit.command.options import JUDGING, config_of
 from configaudit.command.streams import emit, is_colored, say, width
-from configaudit.command.verdict import Limits, status
+from configaudit.command.verdict import NOTHING, Limits, status
 from configaudit.config import Config
 from configaudit.errors import UsageError
 from configaudit.fix_plan import plan, write
@@ -59,6 +59,7 @@ def command(**given: Any) -> int:
     if given['save']:
         save(snapshot, given['save'])
     result = audit_node(snapshot, config)
+    _say_unread(snapshot)
     if given['fix_plan']:
         written = write(plan(result.findings), given['fix_plan'], result.findings, snapshot.files)
         say(f'{given["fix_plan"]}: {", ".join(written)}')
@@ -70,6 +71,9 @@ def command(**given: Any) -> int:
         emit(line + '\n')
         return code
     emit(_rendered(result, snapshot, given))
+    if not snapshot.files:
+        say('nothing of a host was found there: the root of a captured tree has folders such as proc, sys and etc')
+        return NOTHING
     return status(result, (), Limits(given['fail_on'], given['strict']))
 
 
@@ -83,6 +87,13 @@ def _refuse(given: dict[str, Any]) -> None:
         raise UsageError(f'{" and ".join(unused)}: {"not with --watch" if given["watch"] else "only with --watch"}')
     if given['publish'] and find_spec('kubernetes') is None:
         raise UsageError("--publish needs the extra: pip install 'configaudit[cluster]'")
+
+
+def _say_unread(snapshot: Snapshot) -> None:
+    """Files that are there and could not be read: what stands in them is not assessed."""
+    lost = [f'{path}: {reason}' for path, reason in sorted(snapshot.unread.items()) if not path.startswith('/proc/sys/')]
+    if lost:
+        say(f'not read: {lost[0]}' + (f', and {len(lost) - 1} more (-v names them)' if len(lost) > 1 else ''))
 
 
 def _rendered(result: Result, snapshot: Snapshot, given: dict[str, Any]) -> str:

@@ -12,6 +12,9 @@ from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_kinds import KUBELET
 from configaudit.model import Component, Setting, Slot
 
+CONFIGURATIONS = ('/var/lib/kubelet/config.yaml', '/etc/kubernetes/kubelet/kubelet-config.json', '/etc/kubernetes/kubelet/config.json')
+"""Where kubeadm and Amazon EKS keep the configuration."""
+
 
 def settle_kubelet(snapshot: Snapshot, kubelets: Iterable[Component], processes: Iterable[Component]) -> None:
     """Give the one configuration file of a host what its drop-ins and the flags of the running kubelet say."""
@@ -38,12 +41,13 @@ def bare_kubelet(snapshot: Snapshot, kubelets: Iterable[Component], processes: I
     """The kubelet of a host on which no configuration file of it was read: its flags, and what it gave the pods."""
     running = [process for process in processes if process.name == 'kubelet']
     pods = [path for path in sorted(snapshot.files) if path.startswith('/sys/fs/cgroup/') and path.endswith('/pids.max') and POD.search(path)]
-    if any(not kubelet.partial for kubelet in kubelets) or len(running) > 1 or not (running or pods):
+    hidden = next((f'{path}: {snapshot.unread[path]}' for path in CONFIGURATIONS if path in snapshot.unread), '')
+    if any(not kubelet.partial for kubelet in kubelets) or len(running) > 1 or not (running or pods or hidden):
         return []
     words = str(running[0]['words'].known_value or '') if running else ''
-    partial = '' if words and '--config' not in words else 'its configuration file was not read'
+    partial = hidden or ('' if words and '--config' not in words else 'its configuration file was not read')
     settings = _given(snapshot, pods) | (_spoken(snapshot, running[0]) if running else {})
-    place = place_of_file(snapshot, f'{running[0].place.document.path.rpartition("/")[0]}/cmdline' if running else pods[0])
+    place = place_of_file(snapshot, f'{running[0].place.document.path.rpartition("/")[0]}/cmdline' if running else [*pods, CONFIGURATIONS[0]][0])
     return [Component(KUBELET, 'kubelet', 'live/kubelet', place, settings, partial=partial)]
 
 

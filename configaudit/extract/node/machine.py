@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from configaudit.extract.node.disks import in_force
+from configaudit.extract.node.kubelet import CONFIGURATIONS
 from configaudit.extract.node.live import FORMAT, live_setting, place_of_file, whole
 from configaudit.host.acs import PATH as ACS
 from configaudit.host.snapshot import Snapshot
 from configaudit.knowledge.node_kinds import HOST
 from configaudit.model import Component, Setting, Slot
 
-_KUBELET = ('/var/lib/kubelet/config.yaml', '/etc/kubernetes/kubelet/kubelet-config.json', '/etc/kubernetes/kubelet/config.json')
 _MEMORY = '/sys/kernel/mm/transparent_hugepage'
 _PRODUCT = '/sys/class/dmi/id/product_name'
 _CLOCK = '/sys/devices/system/clocksource/clocksource0/current_clocksource'
@@ -51,7 +51,7 @@ def machine(snapshot: Snapshot) -> Component:
 def is_node(snapshot: Snapshot) -> bool:
     """Whether the host runs a kubelet, or is set up to."""
     running = any(snapshot.text(f'/proc/{name}/comm') in ('kubelet', 'k3s-server', 'k3s-agent', 'rke2') for name in snapshot.names('/proc') if name.isdigit())
-    return running or any(snapshot.has(path) for path in _KUBELET) or snapshot.has('/etc/systemd/system/kubelet.service.d')
+    return running or any(snapshot.has(path) for path in CONFIGURATIONS) or snapshot.has('/etc/systemd/system/kubelet.service.d')
 
 
 def count_of(text: str) -> int | None:
