@@ -61,7 +61,7 @@ def runtime_open_files_unbounded(process: Component) -> Iterator[Problem]:
 def server_open_files_low(process: Component, *, limit: int = 1024) -> Iterator[Problem]:
     """A server that may open 1024 files refuses connections beyond about a thousand: "too many open files".
 
-    The limit is the one in force: programs that raise it themselves (Go since 1.19, Java, vLLM, SGLang) show the raised one. In a
+    For nginx the default of 1024 is advice: its worker_connections (768 or 512 where nobody set them) end before. The limit is the one in force: programs that raise it themselves (Go since 1.19, Java, vLLM, SGLang) show the raised one. In a
     container it comes from the runtime: process.rlimits of containerd's base_runtime_spec, default-ulimits of Docker, or
     `ulimit -n` before the program.
     """
@@ -71,8 +71,9 @@ def server_open_files_low(process: Component, *, limit: int = 1024) -> Iterator[
     if 'nginx: master' in str(process['words'].value):
         raise NotApplicable('its workers have the connections')
     soft = process['nofile_soft']
+    spare = program == 'nginx' and process['nofile_hard'].value > limit
     if soft.value <= limit:
-        yield Problem(soft, '{name} may open {value} files: connections beyond that are refused', name=engine or program, fix=_unit(process, soft, 'LimitNOFILE', _raised(process, 65536, 524288)) if process['unit'].value else None)
+        yield Problem(soft, '{name} may open {value} files: connections beyond that are refused', name=engine or program, fix=_unit(process, soft, 'LimitNOFILE', _raised(process, 65536, 524288)) if process['unit'].value else None, severity='advice' if spare else None)
 
 
 @rule('engine-shared-memory-small', on='host-process', severity='warning', source='NCCL troubleshooting, shared memory; docker default-shm-size 64 MiB')

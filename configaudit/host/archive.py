@@ -12,6 +12,7 @@ from typing import IO, cast
 
 from configaudit.errors import UsageError
 from configaudit.host.confined import MAX_FILE
+from configaudit.host.dump import dump_files
 from configaudit.host.reader import MAX_TOTAL, read_host
 from configaudit.host.snapshot import Snapshot
 
@@ -143,8 +144,7 @@ def load_sysctl_dump(path: str) -> Snapshot:
             lines = file.read(16 * MAX_FILE).splitlines()
     except OSError as error:
         raise UsageError(f'--sysctl-dump {path}: {error.strerror or error}') from None
-    pairs = [line.partition('=') for line in lines if '=' in line and not line.startswith(('#', 'sysctl:'))]
-    files = {'/proc/sys/' + key.strip().replace('.', '/'): value.strip() + '\n' for key, _, value in pairs}
+    files = dump_files('\n'.join(lines))
     if not files:
         raise UsageError(f'--sysctl-dump {path}: no line reads as `key = value`')
     network = 'host' if '/proc/sys/net/core/netdev_max_backlog' in files else 'unknown'

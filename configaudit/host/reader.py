@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 
-from configaudit.host import acs, confined, nvidia, wanted
+from configaudit.host import acs, confined, dump, nvidia, wanted
 from configaudit.host.namespaces import namespaces
 from configaudit.host.processes import kept_processes
 from configaudit.host.snapshot import Snapshot
@@ -126,6 +126,8 @@ def read_host(root: str = '/', *, kind: str = 'live', static_root: str = '') -> 
     """
     reader = _Reader(root)
     _tree(reader, '/proc/sys')
+    if reader.root:
+        reader.files = {**dump.dump_files(reader.peek(dump.CAPTURED) or ''), **reader.files}
     for pattern in (*wanted.KERNEL[1:], *wanted.DEVICES):
         for path in reader.matches(pattern):
             if path.startswith('/sys/') and reader.link(path):

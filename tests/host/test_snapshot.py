@@ -131,3 +131,13 @@ def test_an_index_that_is_broken_is_refused(tmp_path: Path) -> None:
     (tmp_path / INDEX).write_text('{"schema": 1}')
     with pytest.raises(UsageError, match='does not read'):
         load(str(tmp_path))
+
+
+def test_a_sosreport_brings_its_dump_of_sysctl(root: Path) -> None:
+    (root / 'sos_commands/kernel').mkdir(parents=True)
+    (root / 'sos_commands/kernel/sysctl_-a').write_text('net.core.somaxconn = 7\nvm.swappiness = 60\nnet.ipv4.conf.eth0/100.rp_filter = 1\nnet.ipv4.tcp_fastopen_key = 1-2-3-4\n')
+    files = read_host(str(root), kind='sysroot').files
+    assert files['/proc/sys/vm/swappiness'] == '60\n'
+    assert files['/proc/sys/net/core/somaxconn'] == '4096\n'
+    assert files['/proc/sys/net/ipv4/conf/eth0.100/rp_filter'] == '1\n'
+    assert not [path for path in files if 'fastopen_key' in path]
