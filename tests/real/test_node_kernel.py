@@ -63,28 +63,26 @@ def test_a_changed_value_is_found_and_gone_again(path: str, value: str, rule: st
 
 
 def disk(root: Path, name: str) -> Path:
-    """The live loop device under the name of a disk: its files are the kernel's own."""
+    """What the live loop device shows now, under the name of a disk."""
     if not LOOP.exists():
         pytest.skip('there is no loop device')
     folder = root / 'sys/block' / name
-    folder.mkdir(parents=True)
-    for entry in ('queue', 'mq'):
-        (folder / entry).symlink_to(LOOP / entry)
+    for entry in ('queue/scheduler', 'queue/rotational', 'queue/read_ahead_kb', 'mq/0/nr_tags'):
+        (folder / entry).parent.mkdir(parents=True, exist_ok=True)
+        (folder / entry).write_text((LOOP / entry).read_text())
     (folder / 'size').write_text('100')
     return root
 
 
 def test_a_scheduler_is_found_and_gone_again(tmp_path: Path) -> None:
-    root = disk(tmp_path, 'sda')
     place = ('disk-unsorted-on-rotating', '/sys/block/sda/queue/scheduler')
     with written(LOOP / 'queue/rotational', '1'):
         with written(LOOP / 'queue/scheduler', 'none'):
-            assert place in found(read_host(str(root), kind='sysroot'))
+            assert place in found(read_host(str(disk(tmp_path, 'sda')), kind='sysroot'))
         with written(LOOP / 'queue/scheduler', 'mq-deadline'):
-            assert place not in found(read_host(str(root), kind='sysroot'))
+            assert place not in found(read_host(str(disk(tmp_path, 'sda')), kind='sysroot'))
 
 
 def test_a_lowered_read_ahead_is_found(tmp_path: Path) -> None:
-    root = disk(tmp_path, 'nvme0n1')
     with written(LOOP / 'queue/read_ahead_kb', '16'):
-        assert ('disk-read-ahead-small', '/sys/block/nvme0n1/queue/read_ahead_kb') in found(read_host(str(root), kind='sysroot'))
+        assert ('disk-read-ahead-small', '/sys/block/nvme0n1/queue/read_ahead_kb') in found(read_host(str(disk(tmp_path, 'nvme0n1')), kind='sysroot'))
