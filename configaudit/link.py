@@ -179,7 +179,7 @@ def _databases(by_kind: Mapping[str, list[Component]], context: Context) -> None
     lone = _lone_servers(pools, databases)
     back: dict[Component, list[Component]] = {}
     for pool in pools:
-        found = _declared(pool, databases, context) or _by_host(pool, named) or lone.get(_value(pool, 'product'), [])
+        found = _declared(pool, databases, context) or _by_host(pool, named) or ([] if _value(pool, 'written_in') else lone.get(_value(pool, 'product'), []))
         pool.peer_map['database'] = Peers.of(found, context.complete, NOT_SEEN['database'])
         for database in found:
             back.setdefault(database, []).append(pool)
@@ -227,7 +227,9 @@ def _lone_servers(pools: Iterable[Component], databases: Iterable[Component]) ->
 
 
 def _counted_once(pools: list[Component]) -> list[Component]:
-    """Without the pools of a file that is also read as mounted into a process: the process tells how many there are."""
+    """Without the pools of a file that is also read as mounted into a process, and those of source code beside a process: the process tells how many there are."""
+    if any('carrier' in pool.peer_map for pool in pools):
+        pools = [pool for pool in pools if not _value(pool, 'written_in')]
     mounted = {pool['max_open'].place.outermost() for pool in pools if 'carrier' in pool.peer_map}
     return [pool for pool in pools if 'carrier' in pool.peer_map or pool['max_open'].place.outermost() not in mounted]
 

@@ -49,7 +49,8 @@ def _beside(client: Component, servers: list[Component]) -> None:
 def _accepts(server: Component, client: Component) -> bool:
     """Whether a server may allow these pings; what is not known of it may be anything."""
     least, permits = server['min_time_s'], server['permit_without_stream']
-    fast = least.is_known and isinstance(least.known_value, (int, float)) and client['time_s'].known_value < least.known_value  # type: ignore[operator]
+    pings = client['max_pings'].known_value == 0 or bool(client['permit_without_stream'].known_value)
+    fast = pings and least.is_known and isinstance(least.known_value, (int, float)) and client['time_s'].known_value < least.known_value  # type: ignore[operator]
     refused = permits.is_known and not permits.known_value and client['permit_without_stream'].known_value
     return not fast and not refused
 

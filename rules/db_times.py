@@ -68,7 +68,7 @@ def lifetime_unbounded(pool: Component, *, advised_s: float = 1800) -> Iterator[
     A lifetime of 5 to 30 minutes rebalances them behind a proxy or load balancer.
     """
     lifetime = pool['max_lifetime_s']
-    if not lifetime.is_set and (lifetime.known_value != math.inf or pool['pre_ping'].value or pool['idle_timeout_s'].value != math.inf):
+    if not lifetime.is_set and (lifetime.known_value != math.inf or not pool['max_open'].is_set or pool['pre_ping'].value or pool['idle_timeout_s'].value != math.inf):
         raise NotApplicable('no lifetime is written, or idle connections are let go or tested')
     if lifetime.value == math.inf:
         fix = lifetime.set(written(lifetime, advised_s))

@@ -45,7 +45,7 @@ def keepalive_punished(client: Component) -> Iterator[Problem]:
         if _strikes(server).value == 0:
             continue
         allowed, place = minimum(server)
-        if time.value < allowed:
+        if time.value < allowed and client['max_pings'].value == 0:
             yield Problem(
                 time, 'the client pings every {value} s, the server {server} allows one in {limit} s: calls are cut by GOAWAY too_many_pings',
                 server=server.name, limit=allowed, see=[('the server\'s minimum', place if place.is_set else server.place)], fix=time.set(int(allowed)),
@@ -70,6 +70,8 @@ def keepalive_unmatched(client: Component, *, server_default_s: float = 300) -> 
     time = client['time_s']
     if client.peers('grpc-server') or time.value == math.inf:
         raise NotApplicable('the server is seen, or the client sends no pings')
+    if client['max_pings'].value and not client['permit_without_stream'].value:
+        raise NotApplicable('the client stops after a few pings without data, too few to be punished')
     if time.value < server_default_s:
         yield Problem(
             time, 'the client pings every {value} s; a server at its defaults allows one in {limit} s, and this server\'s policy is not among the files read',

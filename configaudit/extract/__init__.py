@@ -20,7 +20,7 @@ Reader = Callable[[Document], Reading]
 FORMATS: dict[str, str] = {
     'dockerfile': 'carriers.dockerfile',
     'shell': 'carriers.shell',
-    'python': 'carriers.python',
+    'python': 'services.python_code',
     'systemd': 'carriers.systemd',
     'env': 'carriers.envfile',
     'pbtxt': 'services.batching',
@@ -136,6 +136,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('carriers.node_pools', 'join_pools', reading.components)
     if any(data.kind == 'go-pool-setters' for data in reading.data):
         _call('services.go_pools', 'settle', reading)
+    if any(data.kind == 'gunicorn' for data in reading.data):
+        _call('services.python_pools', 'join_servers', reading)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
     stores.count(processes)

@@ -70,6 +70,13 @@ LIBRARIES: dict[str, Library] = {
         'poolsize': ('max_open', 'count'), 'maxoverflow': ('overflow', 'count'), 'poolmaxoverflow': ('overflow', 'count'),
         'poolrecycle': ('max_lifetime_s', 's'), 'pooltimeout': ('wait_timeout_s', 's'),
     }, 5, 10, {'max_open': (0,), 'overflow': (-1,), 'max_lifetime_s': (-1,)}, None, 30),
+    'psycopg_pool': Library('psycopg_pool', {
+        'minsize': ('min_idle', 'count'), 'maxsize': ('max_open', 'count'), 'maxlifetime': ('max_lifetime_s', 's'), 'maxidle': ('idle_timeout_s', 's'),
+        'timeout': ('wait_timeout_s', 's'),
+    }, 4, 0, {}, 3600, 30, 600),
+    'asyncpg': Library('asyncpg', {
+        'minsize': ('min_idle', 'count'), 'maxsize': ('max_open', 'count'), 'maxinactiveconnectionlifetime': ('idle_timeout_s', 's'),
+    }, 10, 0, {'idle_timeout_s': (0,)}, None, None, 300),
     'prisma': Library('Prisma', {
         'connectionlimit': ('max_open', 'count'), 'pooltimeout': ('wait_timeout_s', 's'),
         'sockettimeout': ('socket_timeout_s', 's'),

@@ -62,7 +62,7 @@ HEAP = declare(Kind('managed-heap', (), {
     'heap': SettingSpec('bytes'),
 }))  # fmt: skip
 
-GRPC_CLIENT = declare(Kind('grpc-client', (), {
+GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
     'target': SettingSpec('text'),
     'time_s': SettingSpec('s', math.inf),
     'timeout_s': SettingSpec('s', 20),
@@ -70,11 +70,14 @@ GRPC_CLIENT = declare(Kind('grpc-client', (), {
     'written_in': SettingSpec('text'),
     'round_robin': SettingSpec('bool', False),
     'custom': SettingSpec('bool', False),
+    'max_pings': SettingSpec('count', 0),
+    'unread': SettingSpec(default=()),
     'server_from': SettingSpec('text', 'name'),
 }))  # fmt: skip
 
-GRPC_SERVER = declare(Kind('grpc-server', (), {
+GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
     'names': SettingSpec(default=()),
+    'unread': SettingSpec(default=()),
     'written_in': SettingSpec('text'),
     'min_time_s': SettingSpec('s', 300, source='gRPC A8: servers allow a ping every 5 minutes'),
     'permit_without_stream': SettingSpec('bool', False, source='gRPC A8'),

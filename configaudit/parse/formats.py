@@ -36,6 +36,9 @@ _GRUB = regex(rb'^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=', re.MULTILINE)
 _BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
 _GO = regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w')
 """Of Go source that sets up clients, servers or pools."""
+_PYTHON = regex(rb'\bcreate_(?:async_)?engine\(|\b(?:Async)?ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\(')
+"""Of Python source that sets up pools, channels or servers."""
+_GUNICORN = regex(r'gunicorn(?:[._]\w+)*\.py$')
 _TRITON = regex(rb'^[ \t]*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
 
@@ -77,7 +80,7 @@ def format_of(path: str, data: bytes) -> str:
         if found == 'go':
             return found if _GO.search(data) else ''
         if found == 'python':
-            return found if b'import' in data and (b'vllm' in data or b'sglang' in data or b'LLMConfig' in data) else ''
+            return found if (b'import' in data and (b'vllm' in data or b'sglang' in data or b'LLMConfig' in data or _PYTHON.search(data))) or _GUNICORN.match(name) else ''
         return found if found != 'pbtxt' or _TRITON.search(data) else ''
     return _by_content(data, name)
 

@@ -1,0 +1,42 @@
+"""Python programs: the engines they start, and what they set up of gRPC and connection pools."""
+
+from configaudit.extract.carriers import python as engines
+from configaudit.extract.process import Data, Reading, nothing
+from configaudit.parse.python import Source, Unreadable
+from configaudit.patterns import regex
+from configaudit.places import Document
+
+_NOT_JUDGED = regex(
+    r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|test_[^/]*|[^/]*_test)\.py$|(?:tests?|testing|testdata|e2e|integration|mocks?|fixtures|benchmarks?|hack|tools|scripts|'
+    r'docs?|cli|commands|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?)/)', 2
+)
+"""Files that no service runs, by their path."""
+_SERVER_FILE = regex(r'(?:^|/)gunicorn(?:[._]\w+)*\.py$')
+
+
+def read(document: Document) -> Reading | None:
+    """What a file sets up; None when that is nothing, or it is no part of a service."""
+    found = engines.read(document) if any(word in document.parsed for word in (b'vllm', b'sglang', b'LLMConfig')) else None
+    if _NOT_JUDGED.search(document.path) or not any(word in document.parsed for word in WORDS):
+        return found
+    try:
+        source = Source(document)
+    except Unreadable:
+        return found
+    reading = found or nothing()
+    if _SERVER_FILE.search(document.path):
+        from configaudit.extract.services.python_pools import server_words
+
+        words = server_words(source)
+        if words:
+            reading.data.append(Data('gunicorn', '', document.path.rpartition('/')[0], words))
+    else:
+        from configaudit.extract.services.python_grpc import grpc_components
+        from configaudit.extract.services.python_pools import pools_of
+
+        reading.components.extend((*grpc_components(source), *pools_of(source)))
+    return reading if found is not None or reading.components or reading.data else None
+
+
+WORDS = (b'create_engine', b'create_async_engine', b'ConnectionPool', b'create_pool', b'grpc', b'workers', b'threads')
+"""A file without any of these sets up nothing that is read here."""

@@ -1,0 +1,135 @@
+"""Connection pools in Python source: SQLAlchemy engines, psycopg_pool and asyncpg."""
+
+import ast
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from configaudit.extract.process import Reading
+from configaudit.extract.services.dsn import parse_dsn
+from configaudit.extract.services.pool_drafts import Draft, component_of
+from configaudit.extract.services.python_values import LOCKED, keywords, setting_at
+from configaudit.extract.words import Word
+from configaudit.knowledge.pool_libraries import LIBRARIES, squash
+from configaudit.model import Component, Setting
+from configaudit.parse.python import Source, Unfolded
+from configaudit.patterns import regex
+
+_ENGINES = frozenset((
+    'sqlalchemy.create_engine', 'sqlalchemy.engine.create_engine', 'sqlalchemy.ext.asyncio.create_async_engine', 'sqlmodel.create_engine',
+))  # fmt: skip
+_POOLS = {
+    'psycopg_pool.ConnectionPool': 'psycopg_pool', 'psycopg_pool.AsyncConnectionPool': 'psycopg_pool', 'asyncpg.create_pool': 'asyncpg',
+}  # fmt: skip
+_QUEUES = ('sqlalchemy.pool.QueuePool', 'sqlalchemy.QueuePool', 'sqlalchemy.pool.AsyncAdaptedQueuePool', 'sqlalchemy.AsyncAdaptedQueuePool')
+_FILE = regex(r'sqlite|duckdb|:memory:', 2)
+_THREADED = ('gthread', 'sync')
+
+
+class _Scope(NamedTuple):
+    """A function's lines, to see what else happens to a pool there."""
+
+    first: int
+    last: int
+    disposes: bool
+
+
+def pools_of(source: Source) -> Iterator[Component]:
+    """The pools that a file makes for the life of a process."""
+    short = [scope for scope in _functions(source.tree) if scope.disposes]
+    number = 0
+    for name, call in source.calls():
+        library = 'sqlalchemy' if name in _ENGINES else _POOLS.get(name, '')
+        if not library or any(scope.first <= call.lineno <= scope.last for scope in short):
+            continue
+        pool = _pool(source, call, library, number)
+        if pool is not None:
+            number += 1
+            yield pool
+
+
+def _functions(tree: ast.Module) -> Iterator[_Scope]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            disposes = any(isinstance(item, ast.Attribute) and item.attr in ('dispose', 'close') for item in ast.walk(node))
+            yield _Scope(node.lineno, node.end_lineno or node.lineno, disposes)
+
+
+def _pool(source: Source, call: ast.Call, library: str, number: int) -> Component | None:
+    given, unseen = keywords(source, call)
+    poolclass = given.get('poolclass')
+    address = call.args[0] if call.args else given.get('url') or given.get('conninfo') or given.get('dsn')
+    if library == 'sqlalchemy' and ((poolclass is not None and source.name_of(poolclass) not in _QUEUES) or _is_file(source, address)):
+        return None
+    place = source.place(call.func)
+    settings: dict[str, Setting] = {}
+    known = LIBRARIES[library]
+    for name, node in given.items():
+        found = known.keys.get(squash(name))
+        if found is not None:
+            settings[found[0]] = _limit(setting_at(source, found[0], node, found[1]), known.unlimited)
+    if library == 'sqlalchemy':
+        settings.setdefault('max_lifetime_s', Setting('max_lifetime_s', math.inf, place, 'default', source='SQLAlchemy default'))
+        if 'pool_pre_ping' in given:
+            settings['pre_ping'] = setting_at(source, 'pre_ping', given['pool_pre_ping'])
+    elif 'max_open' not in settings and 'min_idle' in settings and library == 'psycopg_pool':
+        settings['max_open'] = settings['min_idle']._replace(name='max_open')
+    dsn = _dsn(source, address)
+    if dsn is not None:
+        settings['product'] = Setting('product', dsn.product, place)
+        if dsn.host:
+            settings['host'] = Setting('host', dsn.host, place)
+    settings['written_in'] = Setting('written_in', 'Python', place)
+    path = source.document.path
+    return component_of(Draft('code', library, settings, place), path.rpartition('/')[2], f'python/{path}/pool/{number}', path, unseen)
+
+
+def _is_file(source: Source, address: ast.expr | None) -> bool:
+    """Whether an engine may be one of a file: its URL says so, or the program speaks of SQLite."""
+    try:
+        text = source.value(address) if address is not None else ''
+    except Unfolded:
+        return _FILE.search(source.text) is not None
+    return not isinstance(text, str) or _FILE.search(text) is not None
+
+
+def _dsn(source: Source, address: ast.expr | None) -> Any:
+    try:
+        text = source.value(address) if address is not None else None
+    except Unfolded:
+        return None
+    return parse_dsn(Word(text, source.place(address), False, locked=LOCKED)) if isinstance(text, str) and address is not None else None
+
+
+def _limit(setting: Setting, unlimited: Mapping[str, tuple[float, ...]]) -> Setting:
+    return setting._replace(known_value=math.inf) if setting.is_known and setting.known_value in unlimited.get(setting.name, ()) else setting
+
+
+def join_servers(reading: Reading) -> None:
+    """What the nearest gunicorn.conf.py says of workers and threads belongs to the pools of the programs in its folder and below."""
+    servers = {data.name: data.values for data in reading.data if data.kind == 'gunicorn'}
+    for pool in reading.components:
+        if pool.kind.name != 'pool' or pool['written_in'].known_value != 'Python':
+            continue
+        folder = pool.place.outermost().document.path.rpartition('/')[0]
+        while folder not in servers and folder:
+            folder = folder.rpartition('/')[0]
+        for name, word in servers.get(folder, {}).items():
+            if word.known and word.value.isdigit():
+                pool.settings[name] = Setting(name, int(word.value), word.place)
+
+
+def server_words(source: Source) -> dict[str, Word]:
+    """Worker processes and threads of a gunicorn.conf.py; threads only where its workers have any."""
+    found: dict[str, Word] = {}
+    for name, setting in (('workers', 'processes'), ('threads', 'threads'), ('worker_class', 'class')):
+        try:
+            value = source.value(ast.Name(name, ast.Load()))
+        except Unfolded:
+            continue
+        node = source.settled(ast.Name(name, ast.Load()))
+        found[setting] = Word(str(value), source.place(node), False, locked=LOCKED)
+    kind = found.pop('class', None)
+    if kind is not None and kind.value not in _THREADED:
+        found.pop('threads', None)
+    return found
