@@ -195,6 +195,8 @@ def plan(
     planned: dict[str, list[FileEdit]] = {}
     applied: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
+    findings = list(findings)
+    respelled = {name for finding in findings if finding.fix and (finding.fix.safe or unsafe) for name in _respelled(finding)}
     for finding in findings:
         if finding.fix is None:
             continue
@@ -204,6 +206,8 @@ def plan(
         edits = edits_of(finding)
         if isinstance(edits, Refusal):
             refused.append((finding, edits.reason))
+        elif respelled and not _respelled(finding) and respelled & _settings(finding):
+            refused.append((finding, 'another fix spells the flag right: run again'))
         elif any(_overlaps(edit, planned.get(edit.path, ())) for edit in edits):
             refused.append((finding, 'it overlaps with another fix: run again'))
         else:
@@ -211,6 +215,20 @@ def plan(
                 planned.setdefault(edit.path, []).append(edit)
             applied.append(finding)
     return planned, applied, refused
+
+
+def _respelled(finding: Finding) -> set[tuple[str, str, str]]:
+    """Flags that a fix writes in the place of others: (path, component, flag's name)."""
+    values = [change.value for change in finding.fix.changes if change.slot and change.slot.format == 'argument'] if finding.fix else []
+    return {_setting(finding, value.partition('=')[0]) for value in values if isinstance(value, str) and value.startswith('--')}
+
+
+def _settings(finding: Finding) -> set[tuple[str, str, str]]:
+    return {_setting(finding, change.setting) for change in finding.fix.changes} if finding.fix else set()
+
+
+def _setting(finding: Finding, name: str) -> tuple[str, str, str]:
+    return finding.place.document.path, finding.component.identity, name.lstrip('-').replace('-', '_')
 
 
 def _overlaps(edit: FileEdit, others: Iterable[FileEdit]) -> bool:

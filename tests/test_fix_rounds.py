@@ -69,6 +69,15 @@ def test_fixing_again_changes_nothing_and_the_diff_says_what_fix_does(example: P
     assert example.read_text() == fixed
 
 
+def test_a_flag_that_is_spelled_right_is_not_added_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'run.sh').write_text('docker run vllm/vllm-openai:v0.10.2 --model /m --max-num-seqs 64 --gpu-memory-utilisation 0.8\n')
+    cli.run(['check', '--no-config', '--fix', '--unsafe-fixes', '--fail-on', 'never', '--select', 'vllm', 'run.sh'])
+    text = (tmp_path / 'run.sh').read_text()
+    assert '--gpu-memory-utilization 0.8' in text
+    assert text.count('--gpu-memory-utili') == 1
+
+
 def test_an_edit_that_breaks_its_file_is_taken_back(example: Path) -> None:
     paths = ('examples',)
     path = 'examples/vllm/deployment.yaml'
