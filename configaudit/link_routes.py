@@ -122,7 +122,7 @@ def _gateway_timeout(route: Component, by_kind: Mapping[str, list[Component]]) -
     product = products.pop() if len(products) == 1 else '' if gateways else implementation('', '', names[0] if names else '')
     found = default_timeout(product)
     if found is None:
-        reason = f'what the Gateway {", ".join(names) or "of the route"} does without a timeout depends on its implementation, which is not among the files read'
+        reason = f'what the Gateway {", ".join(names) or "of the route"} does without a timeout depends on its implementation, which is not among the files read: set timeouts.request, or audit the Gateway too'
         route.settings['total_timeout_s'] = Setting('total_timeout_s', None, place, 'default', reason, slot=slot)
         return
     route.settings['total_timeout_s'] = Setting('total_timeout_s', found.seconds, place, 'default', slot=slot, source=found.source)

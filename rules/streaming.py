@@ -159,6 +159,8 @@ def request_body_limit_small(route: Component, *, limit_bytes: int = 2**20) -> I
 )  # fmt: skip
 def ingress_timeout_not_seconds(route: Component) -> Iterator[Problem]:
     """ingress-nginx reads timeouts as whole seconds: a value with a unit is no number to it, and the controller's default of 60 s (5 s to connect) holds."""
+    if route['product'].value != 'ingress-nginx':
+        raise NotApplicable('another controller, or no Ingress')
     for key, given in route['invalid_seconds'].value:
         wanted = units.seconds(str(given.value))
         fix = given.set(str(int(wanted))) if wanted and wanted == int(wanted) else None

@@ -122,7 +122,7 @@ def test_a_total_by_the_gateway_that_holds(run: Run, limit: str, others: list[st
 def test_a_gateway_that_is_not_seen_is_not_assessed(run: Run) -> None:
     result = run({'route.yaml': ROUTE.replace('LIMIT', '')})
     assert [item.reason for item in result.not_assessed if item.rule.id == 'stream-cut-by-total-timeout'] == [
-        'total_timeout_s: what the Gateway edge does without a timeout depends on its implementation, which is not among the files read'
+        'total_timeout_s: what the Gateway edge does without a timeout depends on its implementation, which is not among the files read: set timeouts.request, or audit the Gateway too'
     ]
 
 
@@ -189,6 +189,13 @@ def test_an_ingress_with_its_annotations_and_its_controller(run: Run, notes: str
 ])  # fmt: skip
 def test_the_idle_timeout_of_an_alb(run: Run, notes: str, severity: list[str]) -> None:
     assert severities(run({'a.yaml': INGRESS.replace('NOTES', notes).replace('CLASS', 'alb')}), 'first-token-after-read-timeout') == severity
+
+
+def test_an_ingress_of_another_controller_has_no_annotations_to_judge(run: Run) -> None:
+    patch = INGRESS.replace('NOTES', '').replace('CLASS', 'alb')
+    result = run({'kustomization.yaml': 'patches: [{path: patch.yaml}]\n', 'patch.yaml': patch})
+    assert any(component.kind.name == 'proxy-route' for component in result.components)
+    assert [item.reason for item in result.not_assessed if item.rule.id == 'ingress-timeout-not-seconds'] == []
 
 
 FILTERED = (
