@@ -36,8 +36,11 @@ _GRUB = regex(rb'^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=', re.MULTILINE)
 _BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
 _GO = regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w')
 """Of Go source that sets up clients, servers or pools."""
+_GO_WORDS = (b'grpc.', b'keepalive.', b'sql.Open', b'gorm.Open', b'sqlx.', b'pgxpool.', b'SetMaxOpenConns', b'http.Client{')
+"""One of them stands wherever `_GO` matches: many times faster to look for."""
 _PYTHON = regex(rb'\bcreate_(?:async_)?engine\(|\b(?:Async)?ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\(')
 """Of Python source that sets up pools, channels or servers."""
+_PYTHON_WORDS = (b'_engine(', b'ConnectionPool(', b'create_pool(', b'grpc.')
 _GUNICORN = regex(r'gunicorn(?:[._]\w+)*\.py$')
 _TRITON = regex(rb'^[ \t]*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
@@ -78,9 +81,9 @@ def format_of(path: str, data: bytes) -> str:
     if extension in _BY_EXTENSION:
         found = _BY_EXTENSION[extension]
         if found == 'go':
-            return found if _GO.search(data) else ''
+            return found if any(word in data for word in _GO_WORDS) and _GO.search(data) else ''
         if found == 'python':
-            return found if (b'import' in data and (b'vllm' in data or b'sglang' in data or b'LLMConfig' in data or _PYTHON.search(data))) or _GUNICORN.match(name) else ''
+            return found if (b'import' in data and (b'vllm' in data or b'sglang' in data or b'LLMConfig' in data or (any(word in data for word in _PYTHON_WORDS) and _PYTHON.search(data)))) or _GUNICORN.match(name) else ''
         return found if found != 'pbtxt' or _TRITON.search(data) else ''
     return _by_content(data, name)
 

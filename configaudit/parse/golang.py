@@ -70,7 +70,7 @@ class Source:
         for node in self.root.named_children:
             if node.type == 'import_declaration':
                 self.imports.update(self._imports(node))
-            elif node.type in ('const_declaration', 'var_declaration'):
+            elif node.type in ('const_declaration', 'var_declaration') and not node.has_error:
                 self._walk(node, self.package)
                 if node.type == 'const_declaration':
                     self._constants.update(self.text(name) for spec in _below(node, 'const_spec') for name in spec.children_by_field_name('name'))

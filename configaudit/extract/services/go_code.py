@@ -17,7 +17,7 @@ _GENERATED = regex(rb'(?m)^// Code generated .* DO NOT EDIT\.$')
 _TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/DATA-DOG/go-sqlmock')
 WORDS = (
     b'grpc.', b'keepalive.', b'sql.Open', b'sqlx.', b'gorm.Open', b'pgxpool.', b'SetMaxOpenConns', b'SetMaxIdleConns', b'SetConnMax', b'http.Client{',
-    b'http.Transport{', b'.Do(',
+    b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ',
 )  # fmt: skip
 """A function without any of these is not walked."""
 

@@ -41,19 +41,30 @@ def http_components(source: Source) -> Iterator[Component]:
 
 
 def _stream(source: Source, scope: Scope, literal: Any) -> Place | None:
-    """Where a function that sends requests with this client reads a stream."""
+    """Where a function that sends requests with this client, or calls one that does, reads a stream."""
     local, field = _names(source, scope, literal)
-    for user in source.scopes:
-        for call in user.calls:
-            receiver, method = source.method(call)
-            if method not in ('Do', 'Get', 'Post'):
-                continue
-            mine = (receiver == local and (user is scope or scope is source.package)) if local else False
-            if mine or (field and receiver.rpartition('.')[2] == field and '.' in receiver):
-                found = _reads_stream(source, user)
-                if found is not None:
-                    return found
-    return None
+    senders = [user for user in source.scopes if any(_sends(source, call, local if user is scope or scope is source.package else '', field) for call in user.calls)]
+    names = {_name(source, user) for user in senders} - {''}
+    callers = [user for user in source.scopes if user not in senders and any(_calls(source, call) in names for call in user.calls)]
+    return next((found for user in (*senders, *callers) if (found := _reads_stream(source, user)) is not None), None)
+
+
+def _sends(source: Source, call: Any, local: str, field: str) -> bool:
+    receiver, method = source.method(call)
+    if method not in ('Do', 'Get', 'Post'):
+        return False
+    return (bool(local) and receiver == local) or (bool(field) and '.' in receiver and receiver.rpartition('.')[2] == field)
+
+
+def _name(source: Source, scope: Scope) -> str:
+    name = scope.node.child_by_field_name('name')
+    return source.text(name) if name is not None else ''
+
+
+def _calls(source: Source, call: Any) -> str:
+    """The name of the file's own function or method that a call may call."""
+    function = call.child_by_field_name('function')
+    return '' if source.called(call) else source.text(function).rpartition('.')[2] if function.type in ('identifier', 'selector_expression') else ''
 
 
 def _names(source: Source, scope: Scope, literal: Any) -> tuple[str, str]:
@@ -67,7 +78,16 @@ def _names(source: Source, scope: Scope, literal: Any) -> tuple[str, str]:
         key = holder.parent.child_by_field_name('key')
         if key is not None and key.id != holder.id:
             return local, source.text(key)
-    return local, ''
+    return local, _field_of(source, scope, local) if local else ''
+
+
+def _field_of(source: Source, scope: Scope, local: str) -> str:
+    """The field of a struct literal that a variable is put into: `&Client{http: local}`."""
+    for literal in scope.literals:
+        for key, value in (source.fields(literal) or {}).items():
+            if source.text(value) == local:
+                return key
+    return ''
 
 
 def _reads_stream(source: Source, scope: Scope) -> Place | None:
@@ -78,8 +98,11 @@ def _reads_stream(source: Source, scope: Scope) -> Place | None:
     if found is not None:
         at = len(source.data[: start + found.start()].decode('utf-8', 'replace'))
         return Place(source.document, at, at + len(found[0].decode('utf-8', 'replace')))
+    streams = _STREAM_NAME.search(_name(source, scope)) is not None
     for call in scope.calls:
         function = call.child_by_field_name('function')
+        if streams and source.called(call) in ('bufio.NewReader', 'bufio.NewScanner') and any(source.text(argument).endswith('.Body') for argument in source.arguments(call)[:1]):
+            return source.place(function)
         name = source.text(function).rpartition('.')[2]
         if _STREAM_NAME.search(name) and any(source.text(argument).endswith('.Body') for argument in source.arguments(call)):
             return source.place(function)

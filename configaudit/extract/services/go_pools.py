@@ -4,6 +4,7 @@ Defaults: Go database/sql (no limit of open connections, 2 idle ones, no lifetim
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -36,6 +37,8 @@ _FIELDS = {
     'MaxConns': ('max_open', 1), 'MinConns': ('min_idle', 1), 'MaxConnLifetime': ('max_lifetime_s', NANOSECONDS),
     'MaxConnIdleTime': ('idle_timeout_s', NANOSECONDS),
 }  # fmt: skip
+_BRANCHES = ('if_statement', 'expression_case', 'default_case', 'type_case', 'communication_case')
+_CONDITION = 'the program sets it under a condition'
 _ELSEWHERE = 'another function sets the limits of a pool'
 _SOURCE = 'Go database/sql default'
 _SHORT = regex(r'^(?:main|run|serve|start)', 2)
@@ -119,8 +122,24 @@ def _setters(source: Source, scope: Scope) -> list[tuple[str, str, Setting]]:
         arguments = source.arguments(call)
         if method in _SETTERS and len(arguments) == 1:
             name, scale = _SETTERS[method]
-            found.append((_origin(source, scope, receiver), name, _limit(setting_at(source, scope, name, arguments[0], scale, 'duration' if scale > 1 else ''))))
-    return found
+            setting = _limit(setting_at(source, scope, name, arguments[0], scale, 'duration' if scale > 1 else ''))
+            found.append((_origin(source, scope, receiver), name, _sure(setting, call, scope)))
+    twice = {key for key, times in Counter((receiver, name) for receiver, name, _ in found).items() if times > 1}
+    return [(receiver, name, _open(setting) if (receiver, name) in twice else setting) for receiver, name, setting in found]
+
+
+def _sure(setting: Setting, call: Any, scope: Scope) -> Setting:
+    """A limit that is set under a condition may not be set."""
+    node = call.parent
+    while node is not None and node.id != scope.node.id:
+        if node.type in _BRANCHES:
+            return _open(setting)
+        node = node.parent
+    return setting
+
+
+def _open(setting: Setting) -> Setting:
+    return setting._replace(known_value=None, reason=_CONDITION)
 
 
 def _origin(source: Source, scope: Scope, receiver: str) -> str:
@@ -172,7 +191,8 @@ def _pgx_pools(source: Source, scope: Scope, number: int) -> Iterator[Component]
             for field, (name, scale) in _FIELDS.items():
                 values = scope.values(f'{source.text(config)}.{field}')
                 if values and values[-1] is not None:
-                    settings[name] = setting_at(source, scope, name, values[-1], scale, 'duration' if scale > 1 else '')
+                    setting = setting_at(source, scope, name, values[-1], scale, 'duration' if scale > 1 else '')
+                    settings[name] = setting if len(values) == 1 else _open(setting)
             if not any(name in settings for name, _ in _FIELDS.values()):
                 continue
         settings['product'] = Setting('product', 'postgres', place)

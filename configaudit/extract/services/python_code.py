@@ -7,7 +7,7 @@ from configaudit.patterns import regex
 from configaudit.places import Document
 
 _NOT_JUDGED = regex(
-    r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|test_[^/]*|[^/]*_test)\.py$|(?:tests?|testing|testdata|e2e|integration|mocks?|fixtures|benchmarks?|hack|tools|scripts|'
+    r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|tests?|test_[^/]*|[^/]*_test)\.py$|(?:tests?|testing|testdata|e2e|integration|mocks?|fixtures|benchmarks?|hack|tools|scripts|'
     r'docs?|cli|commands|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?)/)', 2
 )
 """Files that no service runs, by their path."""

@@ -13,6 +13,7 @@ pytest.importorskip('tree_sitter_go')
 _IMPORTS = '''package a
 
 import (
+	"bufio"
 	"database/sql"
 	"net/http"
 	"time"
@@ -83,6 +84,12 @@ def test_limits_of_a_gorm_pool_are_set_through_its_view(run) -> None:  # type: i
     assert (pool['max_open'].value, pool['max_lifetime_s'].value, pool['product'].value) == (9, 3600, 'postgres')
 
 
+@pytest.mark.parametrize('lines', ['v.SetMaxOpenConns(10)\n\tif lite { v.SetMaxOpenConns(1) }', 'if n > 0 { v.SetMaxOpenConns(7) }', 'switch d { case "a": v.SetMaxOpenConns(7) }'])
+def test_a_limit_under_a_condition_is_not_known(run, lines: str) -> None:  # type: ignore[no-untyped-def]
+    pool = one(run(f'func f(d string) {{\n\tv, _ := sql.Open("mysql", d)\n\t{lines}\n}}'), 'pool')
+    assert pool['max_open'].reason == 'the program sets it under a condition'
+
+
 def test_a_pool_whose_limits_another_function_sets_is_not_judged(run) -> None:  # type: ignore[no-untyped-def]
     opens = 'func f(d string) (*sql.DB, error) { return sql.Open("postgres", d) }'
     assert 'db-pool-unbounded' in ids(run(opens))
@@ -118,6 +125,12 @@ def test_fields_of_a_pgx_configuration_are_read(run) -> None:  # type: ignore[no
 def test_a_total_timeout_over_a_stream(run, timeout: str, use: str, found: bool) -> None:  # type: ignore[no-untyped-def]
     result = run(f'func f() {{\n\tc := http.Client{{Timeout: {timeout}}}\n\tresp, _ := c.Do(req)\n\t{use}\n}}')
     assert ('http-timeout-cuts-streams' in ids(result)) is found
+
+
+def test_a_stream_is_followed_through_the_method_that_sends(run) -> None:  # type: ignore[no-untyped-def]
+    send = 'func New() *C {\n\th := &http.Client{Timeout: time.Minute}\n\treturn &C{http: h}\n}\n\nfunc (c *C) send(r R) R { return c.http.Do(r) }\n\n'
+    assert 'http-timeout-cuts-streams' in ids(run(send + 'func (c *C) ChatStream(r R) { x := c.send(r); bufio.NewReader(x.Body) }'))
+    assert 'http-timeout-cuts-streams' not in ids(run(send + 'func (c *C) Chat(r R) { x := c.send(r); bufio.NewReader(x.Body) }'))
 
 
 @pytest.mark.parametrize('path', ['svc/a_test.go', 'examples/a.go', 'testdata/a.go', 'hack/a.go', 'db/migrations/a.go'])
