@@ -20,6 +20,7 @@ _NAMES = ('GOMAXPROCS', 'GOMEMLIMIT', 'GOGC')
 _GO_MEMORY = regex(r'(\d+)(B|KiB|MiB|GiB|TiB)$')
 _SCALE = {'B': 1, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30, 'TiB': 2**40}
 _AUTOMAXPROCS = 'go.uber.org/automaxprocs'
+_INDIRECT = 'automaxprocs is an indirect dependency: a package that the program imports may run it, or only its tests'
 
 
 def read(document: Document) -> Reading:
@@ -31,7 +32,8 @@ def read(document: Document) -> Reading:
         if entry.section in ('', 'godebug'):
             values[f'{entry.section}{entry.key}'] = word
         elif entry.section == 'require' and entry.key == _AUTOMAXPROCS:
-            values['automaxprocs'] = word
+            rest = document.text[entry.end :].partition('\n')[0]
+            values['automaxprocs'] = word if 'indirect' not in rest else word._replace(reason=_INDIRECT)
     reading.data.append(Data('go.mod', '', document.path, values))
     return reading
 
@@ -113,8 +115,9 @@ def _from_module(module: _Module, settings: dict[str, Setting]) -> None:
     named = version_of(default.value.removeprefix('go')) if default is not None else version
     follows = explicit.value == '1' if explicit is not None else named is not None and named >= (1, 25)
     place = (explicit or default or go or next(iter(values.values()))).place
-    follows = follows or 'automaxprocs' in values
-    settings['follows_quota'] = Setting('follows_quota', follows, place)
+    automatic = values.get('automaxprocs')
+    reason = automatic.reason if automatic is not None and not follows else ''
+    settings['follows_quota'] = Setting('follows_quota', follows or automatic is not None, place, reason=reason)
     settings['evidence'] = Setting('evidence', module.evidence, place)
 
 

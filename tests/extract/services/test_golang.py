@@ -36,6 +36,7 @@ def module(go: str, path: str = 'example.com/router', more: str = '') -> str:
         (module('1.24', more='godebug default=go1.25\n'), '', '{cpu: "2"}', False),
         (module('1.24', more='godebug (\n\tcontainermaxprocs=1\n)\n'), '', '{cpu: "2"}', False),
         (module('1.22', more='require (\n\tgo.uber.org/automaxprocs v1.5.3\n)\n'), '', '{cpu: "2"}', False),
+        (module('1.22', more='require go.uber.org/automaxprocs v1.6.0 // indirect\n'), '', '{cpu: "2"}', False),
         (module('1.22'), variable('GOMAXPROCS', '2'), '{cpu: "2"}', False),
         (module('1.22'), '', '{memory: 1Gi}', False),
         (module('1.22', 'example.com/other'), '', '{cpu: "2"}', True),
@@ -108,3 +109,9 @@ def test_heaps(found: Found, env: str, is_found: bool) -> None:
 def test_a_heap_on_the_command_line(found: Found) -> None:
     text = 'services:\n  app:\n    image: example.com/a:1\n    command: java -Xmx3g -jar /app.jar\n    mem_limit: 2g\n'
     assert found({'compose.yaml': text}, 'heap-above-memory-limit') == ['compose.yaml:4:23 heap-above-memory-limit']
+
+
+def test_an_indirect_automaxprocs_leaves_it_open(run: Run) -> None:
+    gomod = module('1.22', more='require (\n\tgo.uber.org/automaxprocs v1.6.0 // indirect\n)\n')
+    result = run({'go.mod': gomod, 'deploy.yaml': pod()})
+    assert 'indirect dependency' in next(item.reason for item in result.not_assessed if item.rule.id == 'gomaxprocs-unset')
