@@ -56,7 +56,7 @@ def specification(*, host_network: bool, host_pid: bool, arguments: list[str]) -
         'ociVersion': '1.0.2',
         'process': {
             'terminal': False, 'user': {'uid': pod['runAsUser'], 'gid': pod['runAsGroup']}, 'cwd': '/', 'args': ['/opt/python/bin/python3', '-m', 'configaudit', *arguments],
-            'env': ['PYTHONPATH=/opt/app:/opt/site', 'PYTHONDONTWRITEBYTECODE=1', 'NODE_NAME=n', 'CONFIGAUDIT_STATIC_ROOT=/host'],
+            'env': ['PYTHONPATH=/opt/app:/opt/site', 'LD_LIBRARY_PATH=/opt/python/lib', 'PYTHONDONTWRITEBYTECODE=1', 'NODE_NAME=n', 'CONFIGAUDIT_STATIC_ROOT=/host'],
             'capabilities': {kind: [] for kind in ('bounding', 'effective', 'inheritable', 'permitted', 'ambient')},
             'noNewPrivileges': not security['allowPrivilegeEscalation'],
         },
