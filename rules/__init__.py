@@ -27,6 +27,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'managed-heap': ('heap',),
     'grpc-client': ('grpc', 'grpc_balancing'),
     'http-client': ('http_clients',),
+    'http-transport': ('http_clients',),
     'grpc-end': ('grpc_arguments',),
     'grpc-environment': ('grpc',),
     'triton': ('grpc', 'triton', 'draining'),

@@ -93,6 +93,11 @@ HTTP_CLIENT = declare(Kind('http-client', (), {
     'streams': SettingSpec('bool', False),
 }))  # fmt: skip
 
+HTTP_TRANSPORT = declare(Kind('http-transport', (), {
+    'own_tls': SettingSpec('bool', False),
+    'http2_decided': SettingSpec('bool', False),
+}))  # fmt: skip
+
 GRPC_ENVIRONMENT = declare(Kind('grpc-environment', (), {
     'unread': SettingSpec(default=()),
 }))  # fmt: skip

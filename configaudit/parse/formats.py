@@ -34,9 +34,9 @@ _CONTAINERD = regex(rb'io\.containerd\.|^[ \t]*\[plugins\b|^[ \t]*\[crio\b', re.
 _BOTTLEROCKET = regex(rb'^[ \t]*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
 _GRUB = regex(rb'^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=', re.MULTILINE)
 _BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
-_GO = regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w')
+_GO = regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w|\bhttp\.Transport\{')
 """Of Go source that sets up clients, servers or pools."""
-_GO_WORDS = (b'grpc.', b'keepalive.', b'sql.Open', b'gorm.Open', b'sqlx.', b'pgxpool.', b'SetMaxOpenConns', b'http.Client{')
+_GO_WORDS = (b'grpc.', b'keepalive.', b'sql.Open', b'gorm.Open', b'sqlx.', b'pgxpool.', b'SetMaxOpenConns', b'http.Client{', b'http.Transport{')
 """One of them stands wherever `_GO` matches: many times faster to look for."""
 _PYTHON = regex(rb'\bcreate_(?:async_)?engine\(|\b(?:Async)?ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\(')
 """Of Python source that sets up pools, channels or servers."""

@@ -9,7 +9,7 @@ from configaudit.patterns import regex
 from configaudit.places import Document
 
 _NOT_JUDGED = regex(
-    r'(?:^|/)(?:[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|fixtures|benchmarks?|bench|hack|tools|scripts|docs?|'
+    r'(?:^|/)(?:[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|fixtures|benchmarks?|bench|hack|tools|scripts|cli|commands|docs?|'
     r'[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party|[^/]*migrat\w*)/)', 2
 )
 """Files that no service runs, by their path."""
@@ -17,7 +17,7 @@ _GENERATED = regex(rb'(?m)^// Code generated .* DO NOT EDIT\.$')
 _TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/DATA-DOG/go-sqlmock')
 WORDS = (
     b'grpc.', b'keepalive.', b'sql.Open', b'sqlx.', b'gorm.Open', b'pgxpool.', b'SetMaxOpenConns', b'SetMaxIdleConns', b'SetConnMax', b'http.Client{',
-    b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ',
+    b'http.Transport{', b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ',
 )  # fmt: skip
 """A function without any of these is not walked."""
 

@@ -1,11 +1,11 @@
-"""HTTP clients in Go source that carry a total timeout, and whether streams go through them."""
+"""HTTP in Go source: clients that carry a total timeout, and whether streams go through them; transports that lose HTTP/2."""
 
 import math
 from collections.abc import Iterator
 from typing import Any
 
-from configaudit.extract.services.go_values import NANOSECONDS, setting_at
-from configaudit.knowledge.service_kinds import HTTP_CLIENT
+from configaudit.extract.services.go_values import LOCKED, NANOSECONDS, setting_at
+from configaudit.knowledge.service_kinds import HTTP_CLIENT, HTTP_TRANSPORT
 from configaudit.model import Component, Setting
 from configaudit.parse.golang import Scope, Source
 from configaudit.patterns import regex
@@ -13,13 +13,18 @@ from configaudit.places import Place
 
 _STREAM_WORDS = regex(rb'text/event-stream|\bhttp\.Flusher\b|"\[DONE\]"|"data: ?"|`data: ?`')
 _STREAM_NAME = regex(r'(?:(?:^|_|(?<=[a-z0-9]))Stream|^stream)(?:ing|ed|s)?(?:[A-Z_]|$)')
+_DECIDED = regex(rb'ForceAttemptHTTP2|TLSNextProto|NextProtos|SetHTTP2|http2\.Configure|http2\.Transport|\bProtocols\b')
+"""Words by which a file shows that somebody thought of HTTP/2."""
+_GATEWAY = regex(rb'ReverseProxy|text/event-stream|/completions|http\.Flusher')
+"""Words of a program that hands many requests on: there the protocol matters."""
 _COMMENT = regex(rb'//[^\n]*')
 
 
 def http_components(source: Source) -> Iterator[Component]:
-    """Every http.Client literal with a Timeout."""
+    """Every http.Client literal with a Timeout, and of a gateway every http.Transport literal with a TLS configuration of its own."""
     if 'net/http' not in source.imports.values():
         return
+    yield from _transports(source)
     number = 0
     for scope in source.scopes:
         for literal in scope.literals:
@@ -38,6 +43,21 @@ def http_components(source: Source) -> Iterator[Component]:
                 component.settings['streams'] = Setting('streams', True, stream)
             number += 1
             yield component
+
+
+def _transports(source: Source) -> Iterator[Component]:
+    if not _GATEWAY.search(source.data):
+        return
+    decided = _DECIDED.search(source.data) is not None
+    for scope in source.scopes:
+        for literal in scope.literals:
+            if source.name_of(literal.child_by_field_name('type')) != 'net/http.Transport':
+                continue
+            custom = (source.fields(literal) or {}).get('TLSClientConfig')
+            if custom is not None:
+                path, place = source.document.path, source.place(custom)
+                settings = {'own_tls': Setting('own_tls', True, place, locked=LOCKED), 'http2_decided': Setting('http2_decided', decided, place)}
+                yield Component(HTTP_TRANSPORT, path.rpartition('/')[2], f'go/{path}/http-transport/{literal.start_byte}', source.place(literal), settings)
 
 
 def _stream(source: Source, scope: Scope, literal: Any) -> Place | None:

@@ -133,6 +133,20 @@ def test_a_stream_is_followed_through_the_method_that_sends(run) -> None:  # typ
     assert 'http-timeout-cuts-streams' not in ids(run(send + 'func (c *C) Chat(r R) { x := c.send(r); bufio.NewReader(x.Body) }'))
 
 
+_PROXY = 'func f() { p := &httputil.ReverseProxy{Transport: &http.Transport{TLSClientConfig: c%s}}; _ = p }'
+
+
+@pytest.mark.parametrize(
+    ('text', 'found'),
+    [
+        (_PROXY % '', True), (_PROXY % ', ForceAttemptHTTP2: true', False), (_PROXY.replace('TLSClientConfig: c%s', 'MaxIdleConnsPerHost: 9'), False),
+        ('func f() { t := &http.Transport{TLSClientConfig: c} }', False),
+    ],
+)  # fmt: skip
+def test_a_gateway_that_loses_http2(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    assert ('go-http2-silently-off' in ids(run(text))) is found
+
+
 @pytest.mark.parametrize('path', ['svc/a_test.go', 'examples/a.go', 'testdata/a.go', 'hack/a.go', 'db/migrations/a.go'])
 def test_what_no_service_runs_is_not_judged(run, path: str) -> None:  # type: ignore[no-untyped-def]
     assert not run('func f(d string) (*sql.DB, error) { return sql.Open("postgres", d) }', path).components
