@@ -51,10 +51,12 @@ def _behind(engine: Component, option: Any) -> Any:
     """The word right behind a switch when it says true or false and is no model's name."""
     arguments = engine['arguments'].value
     words = arguments.words
-    at = next((at for at, word in enumerate(words) if word is option.word), -1)
-    if at < 0 or at + 1 >= len(words) or words[at + 1].value.lower() not in BOOLEANS:
-        return None
-    return words[at + 1] if any(word is words[at + 1] for word in arguments.positional) else None
+    for word in arguments.positional:
+        if word.value.lower() in BOOLEANS:
+            at = next((at for at, other in enumerate(words) if other is word), 0)
+            if at and words[at - 1] is option.word:
+                return word
+    return None
 
 
 def _swallowed(engine: Component, word: Any) -> bool:

@@ -1,10 +1,11 @@
 """The source line under a finding: credentials masked, tabs and wide characters measured, cut to fit, underlined."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from configaudit.patterns import regex
-from configaudit.places import Place, locate, source_line
+from configaudit.places import Document, Place, locate, source_line
 from configaudit.redact import LONGEST, MASK, line_spans
 from configaudit.report.escape import UNSAFE, shown
 
@@ -55,7 +56,13 @@ def _around(place: Place) -> tuple[list[str], list[str], bool]:
     after = data[offset : offset + _NEAR].decode('utf-8', 'replace').splitlines()
     if before and not before[-1].endswith(('\n', '\r')):
         before.pop()
-    return [text.rstrip('\r\n') for text in before], after[1:], _SECRET_OBJECT.search(data) is not None
+    return [text.rstrip('\r\n') for text in before], after[1:], _is_secret_object(place.document)
+
+
+@lru_cache(maxsize=8)
+def _is_secret_object(document: Document) -> bool:
+    """Whether a document is a Kubernetes Secret; asked again for each of its findings."""
+    return _SECRET_OBJECT.search(document.data) is not None
 
 
 def _cells(line: str, spans: list[tuple[int, int]]) -> list[Cell]:
