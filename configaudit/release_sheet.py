@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from configaudit.errors import UsageError
-from configaudit.knowledge.at_version import HISTORIES, flags_at, resolved
+from configaudit.knowledge.at_version import emits, flags_at, resolved
 from configaudit.knowledge.defaults import Default
 from configaudit.knowledge.flag import Flag
 from configaudit.knowledge.flags import Catalogue, catalogue
 from configaudit.knowledge.gpus import Gpu, lookup
-from configaudit.knowledge.shipped import servers, settings
+from configaudit.knowledge.shipped import HISTORIES, servers, settings
 from configaudit.knowledge.versions import Version, parse
 
 PRODUCTS = {'vllm': 'vLLM', 'sglang': 'SGLang'}
@@ -174,8 +174,7 @@ def _past(name: str, known: Catalogue, version: Version, worked_out: Mapping[str
         return _variable(name, known, version)
     if name in known.metrics:
         ranges = tuple((first, last, generation) for generation, first, last in known.metric_history(name))
-        there = any(_between(version, first, last, known) for first, last, _ in ranges)
-        return Past(name, 'metric', ranges, 'emitted' if there else 'not emitted')
+        return Past(name, 'metric', ranges, 'emitted' if emits(known, name, version) else 'not emitted')
     option = known.spelling(name if name.startswith('-') else '--' + name.replace('_', '-'))
     found = known.find(option, version)
     history = known.history(found.flag.option if found.flag else option)
@@ -197,11 +196,6 @@ def _variable(name: str, known: Catalogue, version: Version) -> Past:
     ranges = tuple((first, last, f'default {spelled(default)}') for first, last, default in known.env_history(name))
     now = {'removed': 'gone', 'too-new': 'not there yet', 'known': 'read'}.get(status.state, status.state)
     return Past(name, 'environment variable', ranges, now, None, status.replacement)
-
-
-def _between(version: Version, first: str, last: str, known: Catalogue) -> bool:
-    low, high = parse(first), parse(last)
-    return low is not None and high is not None and low <= version and (version <= high or high == known.newest)
 
 
 def traits(flag: Flag) -> str:

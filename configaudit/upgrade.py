@@ -10,12 +10,13 @@ from typing import NamedTuple
 from configaudit.config import Config
 from configaudit.errors import UsageError
 from configaudit.findings import Finding
-from configaudit.knowledge.at_version import HISTORIES, flags_at, metrics_at, resolved, variables_at
+from configaudit.knowledge.at_version import flags_at, metrics_at, resolved, variables_at
 from configaudit.knowledge.flag import Flag
 from configaudit.knowledge.flags import Catalogue, catalogue
 from configaudit.knowledge.gpus import PRODUCTS as PRODUCTS_OF_GPUS
 from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.metrics import ask
+from configaudit.knowledge.shipped import HISTORIES
 from configaudit.knowledge.versions import Version
 from configaudit.model import Component, Setting
 from configaudit.places import Place

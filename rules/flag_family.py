@@ -7,12 +7,13 @@ from typing import Any
 from configaudit.knowledge.flag import Flag
 from configaudit.knowledge.flag_values import refusal
 from configaudit.knowledge.flags import Catalogue, catalogue
+from configaudit.knowledge.shipped import HISTORIES
 from configaudit.model import REMOVE, Change, Component, Fix, NotApplicable, Problem, Rule, Severity, Slot, rule
 from configaudit.patterns import regex
 
 from .releases import PRODUCTS
 
-ENGINES = ('vllm', 'sglang')
+ENGINES = HISTORIES
 """Those whose flags are recorded release by release."""
 OWN = frozenset(('--help', '-h', '--version', '-v', '--omni'))
 """Options that no table of flags holds: argparse's own, and what a plugin looks for."""

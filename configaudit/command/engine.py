@@ -3,7 +3,7 @@
 import click
 
 from configaudit.command.streams import emit
-from configaudit.knowledge.at_version import HISTORIES
+from configaudit.knowledge.shipped import HISTORIES
 from configaudit.release_sheet import known_engine, settings_named, sheet
 from configaudit.report.release import FORMATS, render, server
 

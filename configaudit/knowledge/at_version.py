@@ -7,9 +7,6 @@ from configaudit.knowledge.flags import Catalogue
 from configaudit.knowledge.gpus import Gpu
 from configaudit.knowledge.versions import Version, parse
 
-HISTORIES = ('vllm', 'sglang')
-"""Engines whose flags are recorded release by release."""
-
 
 def flags_at(known: Catalogue, version: Version) -> dict[str, Flag]:
     """Main spelling -> flag, of every flag that the release has."""
@@ -29,7 +26,7 @@ def variables_at(known: Catalogue, version: Version) -> dict[str, object]:
 
 def metrics_at(known: Catalogue, version: Version) -> frozenset[str]:
     """Names of the Prometheus metrics that the release emits, in either of vLLM's two engines; counters as scrapes name them."""
-    return frozenset(_exposed(known, name) for name in known.metrics if any(_within(version, first, last, known) for _, first, last in known.metric_history(name)))
+    return frozenset(_exposed(known, name) for name in known.metrics if emits(known, name, version))
 
 
 def _exposed(known: Catalogue, name: str) -> str:
@@ -37,9 +34,10 @@ def _exposed(known: Catalogue, name: str) -> str:
     return name.removesuffix('_total') + '_total' if known.metric_kinds.get(name) == 'counter' else name
 
 
-def _within(version: Version, first: str, last: str, known: Catalogue) -> bool:
-    low, high = parse(first), parse(last)
-    return low is not None and high is not None and low <= version and (version <= high or high == known.newest)
+def emits(known: Catalogue, name: str, version: Version) -> bool:
+    """Whether the release has a metric of the catalogue; what the newest recorded one has, later ones have."""
+    spans = ((parse(first), parse(last)) for _, first, last in known.metric_history(name))
+    return any(low is not None and high is not None and low <= version and (version <= high or high == known.newest) for low, high in spans)
 
 
 def resolved(engine: str, version: Version, gpu: Gpu | None, usage: str = 'server') -> dict[str, Default]:

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 from configaudit.knowledge.flags import Catalogue, catalogue
 from configaudit.knowledge.history import Position, Range, judge
-from configaudit.knowledge.shipped import load
+from configaudit.knowledge.shipped import HISTORIES, load
 from configaudit.knowledge.versions import Version
 from configaudit.knowledge.vllm_generation import V0_GONE
 
 PREFIXES = {'vllm:': 'vllm', 'sglang:': 'sglang', 'tgi_': 'tgi', 'nv_': 'triton', 'ollama_': 'ollama'}
 UNDERSCORED = {'vllm_': 'vllm:', 'sglang_': 'sglang:'}
 """Spellings behind Ray, a relabelling or a recording rule, which take no colon: no engine exports them itself."""
-HISTORIES = ('vllm', 'sglang')
 _SERIES: dict[str, tuple[str, ...]] = {
     'counter': ('_total', '_created'), 'gauge': ('',), 'summary': ('', '_sum', '_count', '_created'),
     'histogram': ('_bucket', '_sum', '_count', '_created'), 'info': ('', '_info'),

@@ -5,6 +5,9 @@ from functools import cache
 from os.path import dirname, join
 from typing import Any
 
+HISTORIES = ('vllm', 'sglang')
+"""Engines whose flags, variables and metrics are recorded release by release."""
+
 
 def load(name: str) -> dict[str, Any]:
     """A file of `engines/` as data."""

@@ -10,10 +10,10 @@ from configaudit.extract.engines.launch import image_of
 from configaudit.extract.environment import Stores
 from configaudit.knowledge.flags import catalogue
 from configaudit.knowledge.images import Image
+from configaudit.knowledge.shipped import HISTORIES
 from configaudit.knowledge.versions import Version, parse
 from configaudit.patterns import regex
 
-_HISTORIES = ('vllm', 'sglang')
 _BESIDE = ('requirements.txt', 'pyproject.toml', '../requirements.txt', '../pyproject.toml')
 """Where the packages of a program are pinned."""
 _REQUIREMENTS = regex(r'[^\s"\',;&|]*requirements[\w.-]*\.txt')
@@ -43,7 +43,7 @@ def engine_release(invocation: Invocation, engine: str, context: Context, stores
         version, found = parse(given), 'as given'
     if engine in context.assumed_versions:
         version, found = parse(context.assumed_versions[engine]), 'assumed'
-    return Release(version, found, _outside(engine, version) if version is not None and engine in _HISTORIES else '')
+    return Release(version, found, _outside(engine, version) if version is not None and engine in HISTORIES else '')
 
 
 def _outside(engine: str, version: Version) -> str:
