@@ -14,6 +14,8 @@ from configaudit.extract.process import Nested, Process, Reading, nothing
 from configaudit.findings import Error, Skipped
 from configaudit.parse import Parsed, Unread, documents, nested_documents
 from configaudit.parse.formats import is_wanted
+from configaudit.parse.grammar import GRAMMARS, Unreadable, first_error
+from configaudit.parse.programs import EXTENSIONS, PROGRAMS
 from configaudit.places import locate
 
 if TYPE_CHECKING:
@@ -84,8 +86,8 @@ def _count(found: list[sources.Source], reading: Reading) -> int:
     """How many files were read as configuration: a program counts when it sets something up that is judged."""
     components = (*(process.component for process in reading.processes), *reading.components)
     documents = (component.place.outermost().document for component in components)
-    programs = {document.path for document in documents if document.format in ('python', 'go')}
-    return sum(not source.path.endswith(('.py', '.go')) for source in found) + len(programs)
+    programs = {document.path for document in documents if document.format == 'python' or document.format in GRAMMARS}
+    return sum(not source.path.endswith(EXTENSIONS) for source in found) + len(programs)
 
 
 def _kustomizations(found: list[sources.Source], config: Config) -> 'Kustomize | None':
@@ -172,27 +174,26 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Ku
 
 def _program_problem(source: sources.Source, config: Config) -> Error | None:
     """Why a program that a person named cannot be read; of any other, nobody asks."""
-    if source.path.endswith('.go'):
-        return _go_problem(source, config)
-    if not source.path.endswith('.py'):
+    if not source.path.endswith(EXTENSIONS):
         return None
-    from configaudit.parse.python import Unreadable, tree_of
+    if not source.path.endswith('.py'):
+        return _code_problem(source, config)
+    from configaudit.parse import python
 
     try:
-        tree_of(_bytes(source, config).decode('utf-8', 'replace').removeprefix('\ufeff'))
-    except Unreadable as problem:
+        python.tree_of(_bytes(source, config).decode('utf-8', 'replace').removeprefix('\ufeff'))
+    except python.Unreadable as problem:
         return Error(source.path, problem.line, problem.column, 'python', str(problem))
     return None
 
 
-def _go_problem(source: sources.Source, config: Config) -> Error | None:
-    from configaudit.parse.golang import Unreadable, first_error
-
+def _code_problem(source: sources.Source, config: Config) -> Error | None:
+    form = PROGRAMS[source.path.rpartition('.')[2]].format
     try:
-        found = first_error(_bytes(source, config))
+        found = first_error(form, _bytes(source, config))
     except Unreadable:
         return None
-    return Error(source.path, *found, 'go', 'a syntax error') if found is not None else None
+    return Error(source.path, *found, form, 'a syntax error') if found is not None else None
 
 
 def _prepare(item: Parsed, intake: Intake, charts: Charts) -> None:

@@ -89,9 +89,33 @@ GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
 }))  # fmt: skip
 
 HTTP_CLIENT = declare(Kind('http-client', (), {
+    'product': SettingSpec('text', 'net/http'),
+    'target': SettingSpec('text'),
     'timeout_s': SettingSpec('s', math.inf),
+    'gap_timeout_s': SettingSpec('s', math.inf),
+    'first_byte_timeout_s': SettingSpec('s', math.inf),
+    'idle_per_host': SettingSpec('count'),
+    'connections': SettingSpec('count', math.inf),
+    'retries': SettingSpec('count', 0),
+    'per_request': SettingSpec('bool', False),
     'streams': SettingSpec('bool', False),
+    'written_in': SettingSpec('text'),
 }))  # fmt: skip
+"""`timeout_s`: the longest a whole answer may take, its body included (TOTAL). `gap_timeout_s`: the longest silence between two
+reads. `first_byte_timeout_s`: the longest wait for the head of the answer. `retries`: tries after the first one. `per_request`:
+a client or its connections are made anew for every request. `connections`: the most it opens to one host."""
+
+HTTP_SERVER = declare(Kind('http-server', (), {
+    'product': SettingSpec('text', 'net/http'),
+    'write_timeout_s': SettingSpec('s', math.inf),
+    'idle_timeout_s': SettingSpec('s', math.inf),
+    'read_header_timeout_s': SettingSpec('s', math.inf),
+    'graceful_s': SettingSpec('s', math.inf),
+    'streams': SettingSpec('bool', False),
+    'written_in': SettingSpec('text'),
+}))  # fmt: skip
+"""A program's own server. `write_timeout_s`: the longest a whole answer may take (TOTAL). `idle_timeout_s`: how long it keeps an idle
+connection. `graceful_s`: how long it lets requests finish after SIGTERM (inf: until the process is killed)."""
 
 HTTP_TRANSPORT = declare(Kind('http-transport', (), {
     'own_tls': SettingSpec('bool', False),

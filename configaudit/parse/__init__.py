@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from configaudit.findings import Error
 from configaudit.parse import template
 from configaudit.parse.formats import format_of, is_dashboard
+from configaudit.parse.grammar import GRAMMARS, Unreadable, ready
 from configaudit.parse.stream import GATED_KINDS, Slice, is_empty, is_read, kind_of, split, split_json
 from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment, locate
@@ -58,8 +59,8 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
             yield Unread(path, 1, f'a Python file over {MAX_SCRIPT >> 10} KiB')
         elif not _not_text(data):
             yield Parsed(Document(path, kind, data, note=note))
-    elif kind == 'go':
-        yield from _go(path, data, note)
+    elif kind in GRAMMARS:
+        yield from _code(path, kind, data, note)
     elif kind:
         problem = _not_text(data)
         if problem:
@@ -70,17 +71,15 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
             yield Parsed(Document(path, kind, data, note=note))
 
 
-def _go(path: str, data: bytes, note: str) -> Iterator[Parsed | Unread]:
-    """A Go file, when the parser is installed and the file is not more than it is given."""
-    from configaudit.parse.golang import Unreadable, ready
-
+def _code(path: str, kind: str, data: bytes, note: str) -> Iterator[Parsed | Unread]:
+    """A source file, when its parser is installed and the file is not more than it is given."""
     try:
-        ready(data)
+        ready(kind, data)
     except Unreadable as problem:
         yield Unread(path, 1, str(problem))
         return
     if not _not_text(data):
-        yield Parsed(Document(path, 'go', data, note=note))
+        yield Parsed(Document(path, kind, data, note=note))
 
 
 def is_generated(data: bytes) -> bool:

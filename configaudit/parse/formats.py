@@ -2,12 +2,13 @@
 
 import re
 
+from configaudit.parse.programs import PROGRAMS, is_program, program_format
 from configaudit.patterns import regex
 
 _BY_EXTENSION = {
     'yaml': 'yaml', 'yml': 'yaml', 'json': 'json', 'tpl': 'yaml', 'j2': 'yaml', 'jinja': 'yaml', 'jinja2': 'yaml', 'gotmpl': 'yaml', 'tmpl': 'yaml',
     'sh': 'shell', 'bash': 'shell', 'ksh': 'shell', 'service': 'systemd', 'pbtxt': 'pbtxt', 'env': 'env', 'properties': 'properties',
-    'bu': 'yaml', 'ign': 'json', 'container': 'systemd', 'py': 'python', 'go': 'go', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
+    'bu': 'yaml', 'ign': 'json', 'container': 'systemd', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
 }  # fmt: skip
 _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
@@ -34,14 +35,6 @@ _CONTAINERD = regex(rb'io\.containerd\.|^[ \t]*\[plugins\b|^[ \t]*\[crio\b', re.
 _BOTTLEROCKET = regex(rb'^[ \t]*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
 _GRUB = regex(rb'^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=', re.MULTILINE)
 _BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
-_GO = regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w|\bhttp\.Transport\{')
-"""Of Go source that sets up clients, servers or pools."""
-_GO_WORDS = (b'grpc.', b'keepalive.', b'sql.Open', b'gorm.Open', b'sqlx.', b'pgxpool.', b'SetMaxOpenConns', b'http.Client{', b'http.Transport{')
-"""One of them stands wherever `_GO` matches: many times faster to look for."""
-_PYTHON = regex(rb'\bcreate_(?:async_)?engine\(|\b(?:Async)?ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\(')
-"""Of Python source that sets up pools, channels or servers."""
-_PYTHON_WORDS = (b'_engine(', b'ConnectionPool(', b'create_pool(', b'grpc.')
-_GUNICORN = regex(r'gunicorn(?:[._]\w+)*\.py$')
 _TRITON = regex(rb'^[ \t]*(?:backend|platform|max_batch_size|instance_group|dynamic_batching)\s*[:{\[]', re.MULTILINE)
 
 
@@ -49,8 +42,8 @@ def is_wanted(path: str) -> bool:
     """Whether a file of this name may be configuration: a cheap look before anything is opened."""
     folder, _, name = path.rpartition('/')
     stem, _, extension = name.rpartition('.')
-    if extension == 'go':
-        return not name.endswith('_test.go')
+    if extension in PROGRAMS:
+        return is_program(extension, name)
     if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE:
         return True
     return name.startswith(('Dockerfile', 'Containerfile', '.env')) or (not stem and folder.endswith(('sites-enabled', 'sites-available')))
@@ -78,12 +71,10 @@ def format_of(path: str, data: bytes) -> str:
     if extension in ('j2', 'jinja', 'jinja2', 'tmpl', 'gotmpl', 'tpl'):
         inner = format_of(path[: -len(extension) - 1], data)
         return inner or ('yaml' if '.' not in stem and (extension != 'tpl' or b'kind:' in data) else '')
+    if extension in PROGRAMS:
+        return program_format(extension, name, data)
     if extension in _BY_EXTENSION:
         found = _BY_EXTENSION[extension]
-        if found == 'go':
-            return found if any(word in data for word in _GO_WORDS) and _GO.search(data) else ''
-        if found == 'python':
-            return found if (b'import' in data and (b'vllm' in data or b'sglang' in data or b'LLMConfig' in data or (any(word in data for word in _PYTHON_WORDS) and _PYTHON.search(data)))) or _GUNICORN.match(name) else ''
         return found if found != 'pbtxt' or _TRITON.search(data) else ''
     return _by_content(data, name)
 

@@ -8,24 +8,12 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from configaudit.patterns import regex
+from configaudit.parse.grammar import place_of, tree_of
 from configaudit.places import Document, Place
 
-MAX_BYTES = 256 * 2**10
-"""Of a file: the native parser gets no more. The worst text found of this size takes 2 s."""
-MAX_NESTING = 200
-"""Of brackets."""
 MAX_DEPTH = 20
 """Of values inside one another."""
-_LITERALS = regex(rb'`[^`]*`|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_BRACKETS = regex(rb'[(\[{}\])]')
-
-
 _FUNCTIONS = ('function_declaration', 'method_declaration')
-
-
-class Unreadable(Exception):
-    """The parser is not installed, or the file is more than it is given."""
 
 
 class Scope:
@@ -61,7 +49,7 @@ class Source:
         self.document = document
         data = document.parsed[document.bom :]
         self.data = data
-        self.root = tree_of(data)
+        self.root = tree_of('go', data)
         self.imports: dict[str, str] = {}
         """Name in the file -> import path; an import for its side effects stands under its path."""
         self._constants: set[str] = set()
@@ -130,8 +118,7 @@ class Source:
 
     def place(self, node: Any) -> Place:
         """Where a node stands."""
-        start, end = (len(self.data[:at].decode('utf-8', 'replace')) for at in (node.start_byte, node.end_byte))
-        return Place(self.document, start, end)
+        return place_of(self.document, self.data, node)
 
     def name_of(self, node: Any) -> str:
         """The full name of `grpc.Dial` or of a type: 'google.golang.org/grpc.Dial'; '' for what is imported from nowhere."""
@@ -223,47 +210,6 @@ class Source:
 
     def _element(self, item: Any) -> Any:
         return item.named_children[0] if item.type == 'literal_element' and item.named_children else item
-
-
-def ready(data: bytes) -> Any:
-    """The parser for a file. Raises Unreadable: when it is not installed, and for what it is not given."""
-    if len(data) > MAX_BYTES:
-        raise Unreadable(f'a Go file over {MAX_BYTES >> 10} KiB')
-    if _nesting(data) > MAX_NESTING:
-        raise Unreadable(f'brackets nest deeper than {MAX_NESTING}')
-    try:
-        import tree_sitter_go
-        from tree_sitter import Language, Parser
-    except ImportError:
-        raise Unreadable('reading Go needs the packages tree-sitter and tree-sitter-go: pip install "configaudit[code]"') from None
-    return Parser(Language(tree_sitter_go.language()))
-
-
-def tree_of(data: bytes) -> Any:
-    """The root of the syntax tree. Raises Unreadable."""
-    return ready(data).parse(data).root_node
-
-
-def first_error(data: bytes) -> tuple[int, int] | None:
-    """Line and column of the first syntax error, or None. Raises Unreadable."""
-    root = tree_of(data)
-    stack = [root] if root.has_error else []
-    while stack:
-        node = stack.pop()
-        if node.type == 'ERROR' or node.is_missing:
-            line, column = node.start_point
-            return line + 1, len(data.split(b'\n')[line][:column].decode('utf-8', 'replace')) + 1
-        stack.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
-    return None
-
-
-def _nesting(data: bytes) -> int:
-    """The deepest nesting of brackets outside of literals and comments."""
-    deepest = depth = 0
-    for bracket in _BRACKETS.findall(_LITERALS.sub(b'', data)):
-        depth += 1 if bracket in b'([{' else -1
-        deepest = max(deepest, depth)
-    return deepest
 
 
 def _items(node: Any, field: str) -> list[Any]:

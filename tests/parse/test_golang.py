@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from configaudit.parse.golang import MAX_BYTES, MAX_NESTING, Source, Unreadable, first_error, tree_of
+from configaudit.parse.golang import Source
 from configaudit.parse.golang_values import Unfolded, value
+from configaudit.parse.grammar import MAX_BYTES, MAX_NESTING, Unreadable, first_error, tree_of
 from configaudit.places import Document, locate
 
 pytest.importorskip('tree_sitter_go')
@@ -72,18 +73,18 @@ def test_places_count_code_points() -> None:
 def test_a_broken_function_does_not_hide_the_next() -> None:
     read = source('package a\n\nfunc g() {\n\tf(4)\n\tf(1 2)\n}\n\nfunc h() { f(5) }\n')
     assert [read.text(call) for scope in read.scopes for call in scope.calls] == ['f(5)']
-    assert first_error(read.data) is not None
-    assert first_error(b'package a\n') is None
+    assert first_error('go', read.data) is not None
+    assert first_error('go', b'package a\n') is None
 
 
 @pytest.mark.parametrize('text', ['x' * (MAX_BYTES + 1), 'package a\nvar x = ' + '(' * (MAX_NESTING + 1)])
 def test_the_parser_is_not_given_what_may_hurt_it(text: str) -> None:
     with pytest.raises(Unreadable):
-        tree_of(text.encode())
+        tree_of('go', text.encode())
 
 
 def test_brackets_in_literals_and_comments_do_not_nest() -> None:
-    assert tree_of(b'package a\nvar x = `' + b'(' * 500 + b'`\nvar y = "' + b'[' * 500 + b'" // ' + b'{' * 500 + b'\n').has_error is False
+    assert tree_of('go', b'package a\nvar x = `' + b'(' * 500 + b'`\nvar y = "' + b'[' * 500 + b'" // ' + b'{' * 500 + b'\n').has_error is False
 
 
 _FUZZ = """

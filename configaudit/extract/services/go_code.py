@@ -4,15 +4,12 @@ from configaudit.extract.process import Data, Reading, nothing
 from configaudit.extract.services.go_grpc import grpc_components
 from configaudit.extract.services.go_http import http_components
 from configaudit.extract.services.go_pools import pools_of
-from configaudit.parse.golang import Source, Unreadable
+from configaudit.extract.services.source_role import is_served
+from configaudit.parse.golang import Source
+from configaudit.parse.grammar import Unreadable
 from configaudit.patterns import regex
 from configaudit.places import Document
 
-_NOT_JUDGED = regex(
-    r'(?:^|/)(?:[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|fixtures|benchmarks?|bench|hack|tools|scripts|cli|commands|docs?|'
-    r'[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party|[^/]*migrat\w*)/)', 2
-)
-"""Files that no service runs, by their path."""
 _GENERATED = regex(rb'(?m)^// Code generated .* DO NOT EDIT\.$')
 _TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/DATA-DOG/go-sqlmock')
 WORDS = (
@@ -24,7 +21,7 @@ WORDS = (
 
 def read(document: Document) -> Reading | None:
     """The clients, servers and pools of a file; None when it has none, or is no part of a service."""
-    if _NOT_JUDGED.search(document.path) or _GENERATED.search(document.data[:4096]):
+    if not is_served(document.path) or _GENERATED.search(document.data[:4096]):
         return None
     try:
         source = Source(document, WORDS)

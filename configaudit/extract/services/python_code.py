@@ -2,22 +2,18 @@
 
 from configaudit.extract.carriers import python as engines
 from configaudit.extract.process import Data, Reading, nothing
+from configaudit.extract.services.source_role import is_served
 from configaudit.parse.python import Source, Unreadable
 from configaudit.patterns import regex
 from configaudit.places import Document
 
-_NOT_JUDGED = regex(
-    r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|tests?|test_[^/]*|[^/]*_test)\.py$|(?:tests?|testing|testdata|e2e|integration|mocks?|fixtures|benchmarks?|hack|tools|scripts|'
-    r'docs?|cli|commands|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?)/)', 2
-)
-"""Files that no service runs, by their path."""
 _SERVER_FILE = regex(r'(?:^|/)gunicorn(?:[._]\w+)*\.py$')
 
 
 def read(document: Document) -> Reading | None:
     """What a file sets up; None when that is nothing, or it is no part of a service."""
     found = engines.read(document) if any(word in document.parsed for word in (b'vllm', b'sglang', b'LLMConfig')) else None
-    if _NOT_JUDGED.search(document.path) or not any(word in document.parsed for word in WORDS):
+    if not is_served(document.path) or not any(word in document.parsed for word in WORDS):
         return found
     try:
         source = Source(document)

@@ -1,0 +1,13 @@
+"""What a source file is for: production code is judged; tests, examples, tools and documentation are not."""
+
+from configaudit.patterns import regex
+
+_NOT_SERVED = regex(
+    r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|tests?|test_[^/]*|[^/]*_test)\.py$|[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|'
+    r'fixtures|benchmarks?|bench|hack|tools|scripts|cli|commands|docs?|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party)/)', 2
+)
+
+
+def is_served(path: str) -> bool:
+    """Whether a file may be part of a service, by its path."""
+    return _NOT_SERVED.search(path) is None

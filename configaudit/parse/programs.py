@@ -1,0 +1,56 @@
+"""Source code that sets up what is judged: told by its extension and a look for words, before a parser sees it."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from configaudit.patterns import regex
+
+
+class Program(NamedTuple):
+    """A language: the format of its files, words of which one stands wherever `pattern` matches, and file names that are left out."""
+
+    format: str
+    words: tuple[bytes, ...]
+    pattern: Any
+    left_out: Any = None
+
+
+_PYTHON = Program(
+    'python',
+    (b'_engine(', b'ConnectionPool(', b'create_pool(', b'grpc.'),
+    regex(rb'\bcreate_(?:async_)?engine\(|\b(?:Async)?ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\('),
+)
+_GO = Program(
+    'go',
+    (b'grpc.', b'keepalive.', b'sql.Open', b'gorm.Open', b'sqlx.', b'pgxpool.', b'SetMaxOpenConns', b'http.Client{', b'http.Transport{'),
+    regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w|\bhttp\.Transport\{'),
+    regex(r'_test\.go$'),
+)
+PROGRAMS: dict[str, Program] = {'py': _PYTHON, 'go': _GO}
+"""By extension. Words are many times faster to look for than the pattern."""
+EXTENSIONS = tuple(f'.{extension}' for extension in PROGRAMS)
+_GUNICORN = regex(r'gunicorn(?:[._]\w+)*\.py$')
+_ENGINES = (b'vllm', b'sglang', b'LLMConfig')
+
+
+def is_program(extension: str, name: str) -> bool:
+    """Whether a file of this name may set up a service."""
+    program = PROGRAMS.get(extension)
+    return program is not None and (program.left_out is None or program.left_out.search(name) is None)
+
+
+def program_format(extension: str, name: str, data: bytes) -> str:
+    """The format of a source file that sets up something that is judged, else ''."""
+    program = PROGRAMS[extension]
+    if extension == 'py':
+        if _GUNICORN.match(name):
+            return 'python'
+        if b'import' not in data:
+            return ''
+        if any(word in data for word in _ENGINES):
+            return 'python'
+    return program.format if _any(program.words, data) and program.pattern.search(data) else ''
+
+
+def _any(words: Iterable[bytes], data: bytes) -> bool:
+    return any(word in data for word in words)
