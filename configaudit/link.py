@@ -201,9 +201,10 @@ def _declared(client: Component, servers: Iterable[Component], context: Context)
 def _by_host(pool: Component, named: _Index) -> list[Component]:
     """The one server that a host name means: 'db', 'db.namespace', 'db.namespace.svc...'. An outside name means none."""
     parts = str(_value(pool, 'host') or '').split('.')
-    if not parts[0] or (len(parts) > 2 and parts[2] != 'svc'):
+    managed = parts[-3:] == ['rds', 'amazonaws', 'com']  # <identifier>.<account's own>.<region>.rds.amazonaws.com
+    if not parts[0] or (len(parts) > 2 and parts[2] != 'svc' and not managed):
         return []
-    scope, product = parts[1] if len(parts) > 1 else pool.scope, _value(pool, 'product')
+    scope, product = parts[1] if len(parts) > 1 and not managed else pool.scope, _value(pool, 'product')
     found = [
         server for server in named.find([('host', parts[0])])
         if (server.scope == scope or (len(parts) < 3 and not server.scope) or not scope) and product in (_value(server, 'product'), None, '')

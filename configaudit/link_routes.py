@@ -97,7 +97,7 @@ def _hosts(route: Component) -> Iterator[tuple[str, str]]:
 
 def _names(route: Component) -> Iterator[str]:
     yield str(route['server_name'].known_value or '')
-    if route['product'].known_value in ('ingress-nginx', 'alb'):
+    if route['product'].known_value in ('ingress-nginx', 'alb', 'gcp'):
         yield route.name
     elif route['product'].known_value == 'envoy':
         yield str(route['target'].known_value or '')

@@ -13,7 +13,7 @@ _WORDS = {
     'nginx': 'proxy_read_timeout', 'ingress-nginx': 'proxy-read-timeout', 'alb': 'idle_timeout.timeout_seconds', 'envoy': 'the stream idle timeout',
     'haproxy': 'timeout server',
 }  # fmt: skip
-_NAMES = {'envoy': 'Envoy', 'istio': 'Istio', 'gke': 'Google\'s load balancer', 'gateway-api': 'the gateway'}
+_NAMES = {'envoy': 'Envoy', 'istio': 'Istio', 'gke': 'Google\'s load balancer', 'gcp': 'Google\'s load balancer', 'gateway-api': 'the gateway'}
 
 
 def carries(route: Component) -> str:
@@ -46,7 +46,7 @@ def stream_cut_by_total_timeout(route: Component, *, longest_generation_s: float
     if limit.value == math.inf or (longest_generation_s and limit.value >= longest_generation_s):
         return
     product = route['product_name'].value or _NAMES.get(str(route['product'].value), 'the proxy')
-    fix = limit.set(3600 if route['product'].value == 'gke' else '0s') if limit.slot is not None else None
+    fix = limit.set(3600 if route['product'].value in ('gke', 'gcp') else '0s') if limit.slot is not None else None
     if not limit.is_set:
         longest = f': the longest takes {longest_generation_s:g} s' if longest_generation_s else ''
         message = 'no timeout is set, so {product} ends every answer {limit} s after the request (TOTAL, streams too){longest}'
@@ -77,7 +77,7 @@ def first_token_after_read_timeout(route: Component, *, max_ttft_s: float = 0, l
     if product == 'haproxy' and not gap.is_set:
         raise NotApplicable('HAProxy waits for ever without `timeout server`')
     shown = {'why': why, 'words': _WORDS[product], 'unset': '' if gap.is_set else ' (unset)', 'see': shown_by(route)}
-    fix = gap.set({'nginx': '600s'}.get(product, '600')) if gap.slot is not None and product in ('nginx', 'ingress-nginx') else None
+    fix = gap.set({'nginx': '600s'}.get(product, '600')) if gap.slot is not None and product in ('nginx', 'ingress-nginx', 'alb') else None
     if max_ttft_s and max_ttft_s > gap.value:
         yield Problem(gap, '{words}{unset} allows a silence (GAP) of {value} s, and the first token may take {ttft} s: a 504', ttft=max_ttft_s, fix=fix, **shown)  # type: ignore[arg-type]
     elif longest_generation_s > gap.value:

@@ -40,6 +40,7 @@ FORMATS: dict[str, str] = {
     'crio': 'services.runtime',
     'gomod': 'services.golang',
     'go': 'services.go_code',
+    'terraform': 'services.terraform',
     'mysql': 'services.database',
     'postgresql': 'services.database',
     'pgbouncer': 'services.database',
@@ -140,6 +141,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.python_pools', 'join_servers', reading)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
+    if any(data.kind == 'terraform' for data in reading.data):
+        components.extend(_call('services.terraform', 'settle', reading, stores))
     stores.count(processes)
     for process in processes:
         haystack = _haystack(process)

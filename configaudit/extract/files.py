@@ -1,7 +1,7 @@
 """The files of a run by their path: what a mount or a command line names is opened when it is named."""
 
 from collections.abc import Callable, Iterable
-from posixpath import basename, normpath
+from posixpath import basename, dirname, normpath
 
 from configaudit.extract.words import Word
 from configaudit.places import Document, Place
@@ -17,6 +17,7 @@ class Files:
         self._by_name: dict[str, list[str]] = {}
         for path in paths:
             self._by_name.setdefault(basename(path), []).append(path)
+        self._by_folder: dict[str, list[str]] = {}
         self._read = read
         self._opened: dict[str, Word | None] = {}
 
@@ -39,6 +40,17 @@ class Files:
         tail = normpath(path).lstrip('/')
         found = [own for own in self._by_name.get(basename(tail), ()) if own == tail or own.endswith('/' + tail)]
         return self.at(found[0]) if len(found) == 1 else None
+
+    def in_folder(self, folder: str, extension: str) -> list[str]:
+        """The paths directly in a folder that end so, sorted."""
+        if not self._by_folder:
+            for path in (path for paths in self._by_name.values() for path in paths):
+                self._by_folder.setdefault(dirname(path), []).append(path)
+        return sorted(path for path in self._by_folder.get(folder, ()) if path.endswith(extension))
+
+    def ending_in(self, extension: str) -> list[str]:
+        """All paths of the run that end so, sorted."""
+        return sorted(path for paths in self._by_name.values() for path in paths if path.endswith(extension))
 
     def _open(self, path: str) -> Word | None:
         try:

@@ -85,6 +85,15 @@ ROUTE_POLICY = declare(Kind('route-policy', (), {
 }))  # fmt: skip
 """Envoy Gateway's BackendTrafficPolicy. `applies_to`: (kind, name) of what it is attached to."""
 
+LOAD_BALANCER = declare(Kind('load-balancer', (), {
+    'product': SettingSpec('text'),
+    'protocol': SettingSpec('text', ''),
+    'port': SettingSpec('text', ''),
+    'deregistration_delay_s': SettingSpec('s', None),
+}))  # fmt: skip
+"""What a cloud's load balancer sends to. `product`: 'target-group' (AWS), 'nlb', 'gcp'. `deregistration_delay_s`: how long a target that
+goes away may finish its requests."""
+
 LISTENER = declare(Kind('proxy-listener', (), {
     'product': SettingSpec('text'),
     'address': SettingSpec('text'),

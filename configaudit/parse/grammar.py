@@ -84,6 +84,8 @@ def first_error(form: str, data: bytes) -> tuple[int, int] | None:
 
 def place_of(document: Document, data: bytes, node: Any) -> Place:
     """Where a node stands; `data`: the bytes that were parsed."""
+    if data.isascii():
+        return Place(document, node.start_byte, node.end_byte)
     start, end = (len(data[:at].decode('utf-8', 'replace')) for at in (node.start_byte, node.end_byte))
     return Place(document, start, end)
 

@@ -2,7 +2,7 @@
 
 
 from configaudit.model import REMOVE
-from configaudit.parse import dockerfile, dotenv, ini, limits, nginx, pbtxt, sysctl, systemd, toml, udev
+from configaudit.parse import dockerfile, dotenv, ini, limits, nginx, pbtxt, sysctl, systemd, terraform, toml, udev
 from configaudit.parse.entries import Edit
 from configaudit.parse.yaml_edit import CannotEdit
 from configaudit.patterns import regex
@@ -63,6 +63,8 @@ def _insert(form: str, text: str, at: int, path: tuple[str, ...], value: str) ->
         return pbtxt.insert(text, _message(pbtxt.read(text).message, at), path[-1], value)
     if form == 'nginx':
         return nginx.insert(text, _block(nginx.read(text).directives, at), f'{path[-1]} {value};')
+    if form == 'terraform':
+        return terraform.insert(text, at, path[0], value)
     if form == 'dockerfile':
         return _dockerfile(text, at, path, value)
     raise CannotEdit(f'nothing can be added to a {form} file')

@@ -26,7 +26,17 @@ _GO = Program(
     regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w|\bhttp\.Transport\{'),
     regex(r'_test\.go$'),
 )
-PROGRAMS: dict[str, Program] = {'py': _PYTHON, 'go': _GO}
+_TERRAFORM = Program(
+    'terraform',
+    (b'aws_', b'google_', b'azurerm_', b'module'),
+    regex(
+        rb'"aws_(?:db_|rds_cluster|lb|alb)|"google_sql_database_instance"|"google_compute_(?:region_)?backend_service"|"azurerm_\w+_configuration"'
+        rb'|(?m:^[ \t]*(?:parameters|database_flags|db_cluster_parameter_group_parameters)[ \t]*=[ \t]*\[)|"terraform-aws-modules/alb/aws'
+    ),
+)
+_VALUES = Program('terraform', (), regex(rb'(?!)'))
+"""Files of variables: opened when a folder's resources name one."""
+PROGRAMS: dict[str, Program] = {'py': _PYTHON, 'go': _GO, 'tf': _TERRAFORM, 'tfvars': _VALUES}
 """By extension. Words are many times faster to look for than the pattern."""
 EXTENSIONS = tuple(f'.{extension}' for extension in PROGRAMS)
 _GUNICORN = regex(r'gunicorn(?:[._]\w+)*\.py$')
