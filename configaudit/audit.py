@@ -47,36 +47,7 @@ def audit_node(snapshot: 'Snapshot', config: Config) -> Result:
 def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Collection[str] = ()) -> Result:
     """From what was read to what the rules say of it. `live`: components that stand in no file; `masks`: links to /dev/null."""
     components = [*finish(intake.reading, config.context, intake.texts), *live]
-    by_kind = link(components, config.context)
-    if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-route', 'proxy-listener', 'nginx'}:
-        from configaudit.link_proxies import link_proxies
-
-        link_proxies(by_kind, config.context)
-    if 'grpc-client' in by_kind:
-        from configaudit.link_code import link_code
-
-        link_code(by_kind, config.context)
-    tuned: dict[str, Tuning] = {}
-    if 'tuned' in by_kind:
-        from configaudit.link_tuned import link_tuned
-
-        tuned = link_tuned(by_kind)
-    if 'sysctl' in by_kind:
-        from configaudit.link_sysctls import link_sysctls
-
-        link_sysctls(by_kind, masks, tuned)
-    if by_kind.keys() & {'io-scheduler', 'container-runtime', 'nofile-limit'}:
-        from configaudit.link_host_files import link_host_files
-
-        link_host_files(by_kind, tuned)
-    if 'monitor' in by_kind:
-        from configaudit.link_monitors import link_monitors
-
-        link_monitors(by_kind, config.context)
-    if 'metric-query' in by_kind:
-        from configaudit.link_metrics import link_metrics
-
-        link_metrics(by_kind, config.context)
+    _connect(link(components, config.context), config, masks)
     met = {name for component in components for name in (component.kind.name, *component.kind.traits)}
     rules = registry.load(met, config.plugins, config.rule_files)
     check_rules(config, rules)
@@ -103,6 +74,43 @@ def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Coll
         tuple(sorted(item for item in set(intake.skipped) if item.path not in intake.texts.opened)), tuple(sorted(set(intake.errors))),
         tuple(sorted(components, key=_position)), outcome.passed, outcome.not_applicable, intake.files, rules, tuple(intake.beside),
     )  # fmt: skip
+
+
+def _connect(by_kind: dict[str, list[Component]], config: Config, masks: Collection[str]) -> None:
+    """The neighbours that only some kinds have, each by the module that knows them."""
+    if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-route', 'proxy-listener', 'nginx'}:
+        from configaudit.link_proxies import link_proxies
+
+        link_proxies(by_kind, config.context)
+    if 'grpc-client' in by_kind:
+        from configaudit.link_code import link_code
+
+        link_code(by_kind, config.context)
+    if by_kind.keys() & {'http-client', 'proxy-route'}:
+        from configaudit.link_chains import link_chains
+
+        link_chains(by_kind, config.context)
+    tuned: dict[str, Tuning] = {}
+    if 'tuned' in by_kind:
+        from configaudit.link_tuned import link_tuned
+
+        tuned = link_tuned(by_kind)
+    if 'sysctl' in by_kind:
+        from configaudit.link_sysctls import link_sysctls
+
+        link_sysctls(by_kind, masks, tuned)
+    if by_kind.keys() & {'io-scheduler', 'container-runtime', 'nofile-limit'}:
+        from configaudit.link_host_files import link_host_files
+
+        link_host_files(by_kind, tuned)
+    if 'monitor' in by_kind:
+        from configaudit.link_monitors import link_monitors
+
+        link_monitors(by_kind, config.context)
+    if 'metric-query' in by_kind:
+        from configaudit.link_metrics import link_metrics
+
+        link_metrics(by_kind, config.context)
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:

@@ -8,7 +8,7 @@ from configaudit.patterns import regex
 
 from .streaming import carries, shown_by
 
-_AFTER_SENDING = regex(r'(?:^|[\s,])(5xx|gateway-error|reset|retriable-status-codes|retriable-4xx|all-retryable-errors|empty-response|junk-response|response-timeout|50[0234]|429)(?=$|[\s,])')
+AFTER_SENDING = regex(r'(?:^|[\s,])(5xx|gateway-error|reset|retriable-status-codes|retriable-4xx|all-retryable-errors|empty-response|junk-response|response-timeout|50[0234]|429)(?=$|[\s,])')
 """Conditions of Envoy and HAProxy under which a request is sent again that a server may already have worked on (`reset-before-request` is not one)."""
 
 
@@ -31,7 +31,7 @@ def generation_retried(route: Component) -> Iterator[Problem]:
     again, attempts = route['retry_on'], route['attempts']
     if not again.is_set or (attempts.is_set and attempts.value == 0):
         raise NotApplicable('nothing is retried on conditions that are written here')
-    found = _AFTER_SENDING.search(str(again.value))
+    found = AFTER_SENDING.search(str(again.value))
     if found:
         times = f' up to {attempts.value} times' if attempts.is_set else ''
         yield Problem(again, 'retried{times} on {condition}: a server may already have generated for it', times=times, condition=found[1], why=why, see=shown_by(route))

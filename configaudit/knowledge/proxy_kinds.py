@@ -62,8 +62,14 @@ ROUTE = declare(Kind('proxy-route', (), {
     'invalid_seconds': SettingSpec(default=()),
     'ext_proc_body': SettingSpec('text', 'NONE'),
     'ext_proc_override': SettingSpec('bool', False),
+    'hosts': SettingSpec(default=()),
+    'in_mesh': SettingSpec('bool', False),
+    'deregistration_delay_s': SettingSpec('s'),
+    'pods_are_targets': SettingSpec('bool', False),
 }))  # fmt: skip
-"""`connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
+"""`hosts`: names that requests must be sent to for the route to take them. `in_mesh`: it is applied by the sidecars of callers.
+`deregistration_delay_s`: how long a load balancer lets
+requests finish on a server that leaves. `pods_are_targets`: it knows pods, not nodes. `connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
 `read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
 `answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
 `map $http_upgrade $connection_upgrade`. `targets`: (host, port) as text. `gateways`: names of the Gateways of an HTTPRoute;

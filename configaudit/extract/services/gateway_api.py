@@ -8,7 +8,7 @@ from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import is_open
 from configaudit.knowledge.proxy_kinds import GATEWAY, GATEWAY_CLASS, ROUTE, ROUTE_POLICY
 from configaudit.model import Component, Kind, Setting, Slot
-from configaudit.parse.tree import Map, get, key_place, mapping, maps, text
+from configaudit.parse.tree import Map, get, items, key_place, mapping, maps, plain, text
 from configaudit.places import Place
 
 _GCP = 'Google Cloud documentation, backend service timeout: 30 s for the whole answer'
@@ -19,6 +19,7 @@ def read_route(owner: Owner, root: Map) -> Reading:
     reading = nothing()
     document = owner.document
     gateways = tuple(text(parent, 'name') or '' for parent in maps(root, 'spec', 'parentRefs') if text(parent, 'kind') in (None, 'Gateway'))
+    hosts = tuple(str(plain(host)) for host in items(mapping(root, 'spec'), 'hostnames'))
     for at, rule in enumerate(maps(root, 'spec', 'rules')):
         backends = list(maps(rule, 'backendRefs'))
         targets = tuple((text(one, 'name') or '', text(one, 'port') or '') for one in backends)
@@ -29,7 +30,7 @@ def read_route(owner: Owner, root: Map) -> Reading:
         partial = owner.partial or ('filled by a template' if is_open(document, rule) else '')
         settings = {
             'product': Setting('product', 'gateway-api', place), 'path': Setting('path', path, place), 'gateways': Setting('gateways', gateways, place),
-            'targets': Setting('targets', targets, place), 'target': Setting('target', targets[0][0], place),
+            'targets': Setting('targets', targets, place), 'target': Setting('target', targets[0][0], place), 'hosts': Setting('hosts', hosts, place),
         }  # fmt: skip
         pool = next((one for one in backends if text(one, 'kind') == 'InferencePool'), None)
         if pool is not None:

@@ -8,7 +8,7 @@ from configaudit.extract.process import Reading, nothing
 from configaudit.extract.settings import read_settings, setting
 from configaudit.knowledge.proxy_kinds import ROUTE, UPSTREAM
 from configaudit.model import Component, Setting, Slot
-from configaudit.parse.tree import Map, key_place, mapping, maps, place_of, text
+from configaudit.parse.tree import Map, items, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Place
 
 
@@ -55,6 +55,8 @@ def read_virtual_service(owner: Owner, root: Map) -> Reading:
     """A component for every HTTP route: where it leads, its time limit and its retries."""
     reading = nothing()
     document = owner.document
+    spec = mapping(root, 'spec')
+    hosts, gateways = (tuple(filter(None, map(plain, items(spec, key)))) for key in ('hosts', 'gateways'))
     for at, http in enumerate(maps(root, 'spec', 'http')):
         places = [(text(route, 'destination', 'host') or '', text(route, 'destination', 'port', 'number') or '') for route in maps(http, 'route')]
         if not any(host for host, _ in places):
@@ -65,6 +67,7 @@ def read_virtual_service(owner: Owner, root: Map) -> Reading:
         settings = {
             'product': Setting('product', 'istio', place), 'path': Setting('path', path, place),
             'targets': Setting('targets', tuple(places), place), 'target': Setting('target', places[0][0], place),
+            'hosts': Setting('hosts', tuple(map(str, hosts)), place), 'in_mesh': Setting('in_mesh', not gateways or 'mesh' in gateways, place),
         }  # fmt: skip
         if 'timeout' in http:
             settings['total_timeout_s'] = _limit(setting('total_timeout_s', document, http, 'timeout', 's'))
