@@ -9,7 +9,10 @@ from configaudit.knowledge.versions import Version
 from configaudit.link import NOT_SEEN, nearest
 from configaudit.model import Component, Peers
 
-_NGINX_IMAGES = frozenset(('nginx', 'nginx-unprivileged', 'openresty', 'angie'))
+_IMAGES = {
+    'nginx': 'nginx', 'nginx-unprivileged': 'nginx', 'openresty': 'nginx', 'angie': 'nginx', 'caddy': 'caddy', 'haproxy': 'haproxy', 'traefik': 'traefik',
+}  # fmt: skip
+"""Last part of an image's name -> the product whose configuration it reads."""
 _ENGINE_UNSEEN = 'what answers behind the proxy is not among the files read'
 
 
@@ -21,7 +24,7 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
         service.peer_map['engine'] = Peers.of(engines, context.complete, _ENGINE_UNSEEN)
     upstreams, routes = by_kind.get('proxy-upstream', []), by_kind.get('proxy-route', [])
     if upstreams or routes:
-        carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine')]
+        carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine') or carrier.peers('http-server')]
         for component in (*upstreams, *(route for route in routes if 'targets' in route.settings)):
             _link_targets(component, services, carriers, context)
         if routes:
@@ -30,7 +33,7 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
             link_routes(by_kind, upstreams, context)
     files = [component for kind in ('proxy-upstream', 'proxy-route', 'proxy-listener', 'nginx') for component in by_kind.get(kind, [])]
     if files:
-        images = list(_nginx_images(by_kind))
+        images = list(_proxy_images(by_kind))
         for component in files:
             _set_version(component, images)
 
@@ -40,7 +43,11 @@ def _link_targets(upstream: Component, services: list[Component], carriers: list
     found = nearest(upstream, [service for service in services if any(_answers(service, host, upstream.scope) for host, _ in targets)])
     names = {host for host, _ in targets}
     engines = [engine for service in found for engine in service.peers('engine')]
-    engines.extend(engine for carrier in nearest(upstream, [one for one in carriers if one.name in names]) for engine in carrier.peers('engine'))
+    carriers = nearest(upstream, [one for one in carriers if one.name in names])
+    engines.extend(engine for carrier in carriers for engine in carrier.peers('engine'))
+    holders = [*carriers, *(pod for service in found for pod in service.peers('pod'))]
+    alone = [holder.peers('http-server')[0] for holder in holders if len(holder.peers('http-server')) == 1 and not holder.peers('engine')]
+    upstream.peer_map['http-server'] = Peers.of(dict.fromkeys(alone), context.complete, _ENGINE_UNSEEN)
     upstream.peer_map['service'] = Peers.of(found, context.complete, NOT_SEEN['service'])
     upstream.peer_map['engine'] = Peers.of(dict.fromkeys(engines), context.complete, _ENGINE_UNSEEN)
 
@@ -54,23 +61,23 @@ def _answers(service: Component, host: str, scope: str) -> bool:
     return not namespace or not service.scope or namespace == service.scope
 
 
-def _nginx_images(by_kind: Mapping[str, list[Component]]) -> Iterator[tuple[Component, Version]]:
-    """Everything that runs an nginx image whose tag names a release."""
+def _proxy_images(by_kind: Mapping[str, list[Component]]) -> Iterator[tuple[Component, str, Version]]:
+    """Everything that runs a proxy's image whose tag names a release."""
     for components in by_kind.values():
         for component in components if components and 'image-user' in components[0].kind.traits else ():
             image = component['image'].known_value
             if isinstance(image, str):
                 found = identify(image)
-                if found.repository.rpartition('/')[2] in _NGINX_IMAGES and found.version is not None:
-                    yield component, found.version
+                product = _IMAGES.get(found.repository.rpartition('/')[2])
+                if product is not None and found.version is not None:
+                    yield component, product, found.version
 
 
-def _set_version(component: Component, images: list[tuple[Component, Version]]) -> None:
+def _set_version(component: Component, images: list[tuple[Component, str, Version]]) -> None:
     """The release, when the images in the file's own folder or the nearest one above agree on it."""
-    if component['product'].known_value not in ('nginx', None):
-        return
+    own = component['product'].known_value or 'nginx'
     path = component.place.outermost().document.path
-    around = [(one, version) for one, version in images if _is_above(one.place.outermost().document.path, path)]
+    around = [(one, version) for one, product, version in images if product == own and _is_above(one.place.outermost().document.path, path)]
     closest = nearest(component, [one for one, _ in around])
     versions = {version for one, version in around if one in closest}
     if len(versions) == 1:

@@ -10,6 +10,7 @@ from configaudit.link import nearest
 from configaudit.model import Component, Peers, Setting
 from configaudit.patterns import regex
 
+_PROXY_SERVERS = ('caddy', 'traefik')
 _URL = regex(r'://([^/:]+)(?::(\d+))?')
 
 
@@ -36,6 +37,22 @@ def link_routes(by_kind: Mapping[str, list[Component]], upstreams: list[Componen
             _gateway_timeout(route, by_kind)
             if route['product_name'].known_value == 'GKE' and any(host in limited for host, _ in _hosts(route)):
                 route.settings['total_timeout_s'] = route['total_timeout_s']._replace(known_value=math.inf)
+    for server in by_kind.get('http-server', ()):
+        if server['product'].known_value in _PROXY_SERVERS:
+            _streams_through(server, by_kind.get('proxy-route', []))
+
+
+def _streams_through(server: Component, routes: list[Component]) -> None:
+    """A proxy's own server carries streams when one of the routes written in its file or folder does."""
+    own = [route for route in routes if route['product'].known_value == server['product'].known_value and route['answers'].known_value]
+    close = [route for route in nearest(server, own) if _beside(server, route)]
+    if close:
+        server.settings['streams'] = Setting('streams', True, close[0]['target'].place)
+
+
+def _beside(server: Component, route: Component) -> bool:
+    here, there = server.place.outermost().document.path, route.place.outermost().document.path
+    return there.rpartition('/')[0].startswith(here.rpartition('/')[0])
 
 
 def _implementation(class_name: str, by_kind: Mapping[str, list[Component]]) -> str:

@@ -44,7 +44,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'ray-deployment': ('ray',),
     'triton-trtllm-model': ('trtllm',),
     'proxy-upstream': ('http', 'nginx', 'grpc'),
-    'proxy-route': ('streaming', 'retries', 'chains'),
+    'proxy-route': ('streaming', 'retries', 'chains', 'gateways', 'http'),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
     'host': ('node_machine', 'node_memory', 'node_network', 'node_gpus', 'node_drift'),

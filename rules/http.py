@@ -182,10 +182,11 @@ def envoy_connect_timeout_long(cluster: Component, *, limit_s: float = 30) -> It
         yield Problem(limit, 'connect_timeout of {value} s: a request waits that long for a server that is gone', fix=limit.set('5s'))
 
 
-_POOL_IDLE = {'nginx': 60, 'ingress-nginx': 60, 'envoy': 3600, 'istio': 3600}
+_POOL_IDLE = {'nginx': 60, 'ingress-nginx': 60, 'envoy': 3600, 'istio': 3600, 'caddy': 120, 'traefik': 90, 'alb': 60, 'gke': 600}
 """Seconds that a proxy keeps an idle connection to a server unless told otherwise."""
 _KEEP_ALIVE = {'vllm': ('VLLM_HTTP_TIMEOUT_KEEP_ALIVE', '0.9.1'), 'sglang': ('SGLANG_TIMEOUT_KEEP_ALIVE', '0.5.10')}
 """The variable that says how long an engine keeps an idle connection (5 s unless set), and the first release that reads it."""
+_SERVERS = {'uvicorn': '--timeout-keep-alive', 'gunicorn': '--keep-alive', 'hypercorn': '--keep-alive', 'fastapi': 'uvicorn\'s timeout_keep_alive'}
 
 
 def _kept(route: Component, reuses: bool) -> bool:
@@ -196,40 +197,59 @@ def _kept(route: Component, reuses: bool) -> bool:
 
 def _pool_idle(upstream: Component) -> tuple[float, Setting]:
     """How long the proxy keeps idle connections, and what says that it does; NotApplicable where it keeps none."""
-    product, own = str(upstream['product'].value), upstream['idle_timeout_s']
-    if product not in _POOL_IDLE:
+    product = str(upstream['product'].value)
+    if product not in _POOL_IDLE or (upstream.kind.name == 'proxy-route' and product not in ('alb', 'gke')):
         raise NotApplicable('how long it keeps connections is not known')
+    if product in ('alb', 'gke'):
+        # ALB's idle timeout holds on both sides; Google's 600 s cannot be changed.
+        own = upstream['read_timeout_s'] if product == 'alb' and upstream.kind.name == 'proxy-route' else upstream['targets']
+        if upstream.kind.name != 'proxy-route':
+            raise NotApplicable('judged on its route')
+        return (own.value if product == 'alb' else _POOL_IDLE['gke']), own._replace(origin='explicit' if product == 'alb' and own.is_set else 'default')
+    own = upstream['idle_timeout_s']
     keepalive = upstream['keepalive'] if product == 'nginx' else own
     if product == 'nginx':
         reuses = upstream.version is not None and satisfies(upstream.version, '>=1.29.7') and not upstream['direct'].value
         if not (keepalive.value if keepalive.is_set else reuses) or not any(_kept(route, reuses) for route in upstream.peers('proxy-route')):
             raise NotApplicable('it keeps no connections')
-    return (own.value if own.is_set else _POOL_IDLE[product]), own if own.is_set else keepalive
+    idle = own.value if own.value is not None else _POOL_IDLE[product]
+    if not idle:
+        raise NotApplicable('it keeps no connections')
+    return idle, own if own.is_set else keepalive
+
+
+def _closing_sides(upstream: Component) -> Iterator[tuple[Component, float, str, Setting | None]]:
+    """(server, seconds after which it closes an idle connection, what sets them, where they are set) of everything behind."""
+    for engine in upstream.peers('engine'):
+        if engine.kind.name in _KEEP_ALIVE:
+            variable, since = _KEEP_ALIVE[engine.kind.name]
+            word = engine['environment'].value.get(variable)
+            closes = 5.0 if word is None else units.seconds(word.value) if word.known else None
+            if closes is None:
+                raise Unknown(f'{variable} is not known')
+            yield engine, closes, f'{variable} above that ({since} and newer)', Setting(variable, closes, word.place) if word is not None else None
+    for server in upstream.peers('http-server'):
+        flag, keeps = _SERVERS.get(str(server['product'].value), ''), server['idle_timeout_s']
+        if flag and keeps.value:
+            yield server, float(keeps.value), f'{flag} above that', keeps
 
 
 @rule(
-    'server-keepalive-shorter-than-proxy', on='proxy-upstream', severity='warning', confidence='medium', checklist='july-5',
-    source='vllm-project/vllm#18472, llm-d/llm-d#1564, kserve/kserve#5446, lsst-sqre/phalanx#5103; nginx docs, keepalive_timeout; Envoy v3 API, HttpProtocolOptions.idle_timeout',
+    'server-keepalive-shorter-than-proxy', on=('proxy-upstream', 'proxy-route'), severity='warning', confidence='medium', checklist='july-5',
+    source='vllm-project/vllm#18472, llm-d/llm-d#1564, kserve/kserve#5446, lsst-sqre/phalanx#5103; nginx docs, keepalive_timeout; Envoy v3 API, HttpProtocolOptions.idle_timeout; Caddy documentation, transport http keepalive 2m; Traefik, idleConnTimeout 90 s; AWS, ALB idle timeout; Google Cloud, backend keep-alive 600 s',
     effect='no 502 or 503 on the first request after a pause', side_effect='idle connections stay open longer at the engine',
 )  # fmt: skip
 def server_keepalive_shorter(upstream: Component) -> Iterator[Problem]:
-    """The engine closes an idle connection that the proxy still keeps: a POST that is sent on it just then is lost (502, 503).
+    """The server closes an idle connection that the proxy still keeps: a POST that is sent on it just then is lost (502, 503).
 
-    The side that opens connections must give them up first: the engine's keep-alive must be above the proxy's idle time. It is rare under
+    The side that opens connections must give them up first: the server's keep-alive must be above the proxy's idle time. It is rare under
     steady load and common after pauses of just that length.
     """
     idle, place = _pool_idle(upstream)
-    for engine in upstream.peers('engine'):
-        if engine.kind.name not in _KEEP_ALIVE:
-            continue
-        variable, since = _KEEP_ALIVE[engine.kind.name]
-        word = engine['environment'].value.get(variable)
-        closes = 5.0 if word is None else units.seconds(word.value) if word.known else None
-        if closes is None:
-            raise Unknown(f'{variable} is not known')
+    for server, closes, remedy, given in _closing_sides(upstream):
         if closes <= idle:
             yield Problem(
-                place, 'idle connections to {engine} are kept for {idle} s, and it closes them after {closes} s: a request in that moment is a 502; set {variable} above that ({since} and newer)',
-                engine=engine.name, idle=idle, closes=closes, variable=variable, since=since, severity=None if place.is_set else 'advice',
-                see=[('closes them', word.place if word is not None else engine.place)], detail=engine.name,
+                place, 'idle connections to {engine} are kept for {idle} s, and it closes them after {closes} s: a request in that moment is a 502; set {remedy}',
+                engine=server.name, idle=idle, closes=closes, remedy=remedy, severity=None if place.is_set else 'advice',
+                see=[('closes them', given if given is not None and given.is_set else server.place)], detail=server.name,
             )  # fmt: skip

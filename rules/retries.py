@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from configaudit.knowledge.versions import satisfies
 from configaudit.model import Component, NotApplicable, Problem, rule
 from configaudit.patterns import regex
 
@@ -31,6 +32,9 @@ def generation_retried(route: Component) -> Iterator[Problem]:
     again, attempts = route['retry_on'], route['attempts']
     if not again.is_set or (attempts.is_set and attempts.value == 0):
         raise NotApplicable('nothing is retried on conditions that are written here')
+    if route['product'].value == 'caddy':
+        yield Problem(again, '{value} takes POST too: a request that failed after it was sent goes to a server again', why=why, see=shown_by(route))
+        return
     found = AFTER_SENDING.search(str(again.value))
     if found:
         times = f' up to {attempts.value} times' if attempts.is_set else ''
@@ -50,17 +54,27 @@ def retries_exceed_timeout(route: Component) -> Iterator[Problem]:
 
 
 @rule(
-    'client-abort-ignored', on='proxy-route', severity='warning', confidence='medium', source='nginx docs, proxy_ignore_client_abort: off by default',
+    'client-abort-ignored', on='proxy-route', severity='warning', confidence='medium',
+    source='nginx docs, proxy_ignore_client_abort: off by default; measured: Caddy 2.8.4 with flush_interval -1 goes on, 2.9.1 and newer do not',
     effect='an answer that nobody reads any more is not generated to its end', side_effect='an answer that is only logged or cached at the proxy is cut',
 )  # fmt: skip
 def client_abort_ignored(route: Component) -> Iterator[Problem]:
     """A client that leaves before its answer begins is not told to the engine: it waits in the queue, is computed, and generates for nobody.
 
-    The same holds for an answer that is not streamed, and for the whole of one that nginx buffers.
+    The same holds for an answer that is not streamed, and for the whole of one that nginx buffers. Caddy before 2.9 does so with
+    `flush_interval -1`, which event streams do not need: it flushes them at once by itself.
     """
-    if route['product'].value != 'nginx':
+    product = route['product'].value
+    if product not in ('nginx', 'caddy'):
         raise NotApplicable('it has no such switch')
     carries(route)
     ignore = route['ignore_client_abort']
-    if ignore.value:
+    if not ignore.value:
+        return
+    if product == 'nginx':
         yield Problem(ignore, 'proxy_ignore_client_abort {value}: the engine goes on for a client that has left', value='on', see=shown_by(route), fix=ignore.set('off'))
+    elif route.version is None or not satisfies(route.version, '>=2.6,<2.9'):
+        raise NotApplicable('Caddy tells the server that the client left, unless it is older than 2.9')
+    else:
+        message = 'flush_interval -1 in Caddy {release}: the engine goes on for a client that has left; event streams are flushed at once without it'
+        yield Problem(ignore, message, release=str(route.version), see=shown_by(route))

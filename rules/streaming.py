@@ -11,7 +11,7 @@ _SAYS_NO_BUFFERING = ('tgi',)
 """Engines that send `X-Accel-Buffering: no` with every stream: nginx then does not buffer it."""
 _WORDS = {
     'nginx': 'proxy_read_timeout', 'ingress-nginx': 'proxy-read-timeout', 'alb': 'idle_timeout.timeout_seconds', 'envoy': 'the stream idle timeout',
-    'haproxy': 'timeout server',
+    'haproxy': 'timeout server', 'caddy': 'read_timeout',
 }  # fmt: skip
 _NAMES = {'envoy': 'Envoy', 'istio': 'Istio', 'gke': 'Google\'s load balancer', 'gcp': 'Google\'s load balancer', 'gateway-api': 'the gateway'}
 
@@ -74,8 +74,8 @@ def first_token_after_read_timeout(route: Component, *, max_ttft_s: float = 0, l
     if product not in _WORDS:
         raise NotApplicable('it has no limit on silence that is known')
     why, gap = carries(route), route['read_timeout_s']
-    if product == 'haproxy' and not gap.is_set:
-        raise NotApplicable('HAProxy waits for ever without `timeout server`')
+    if product in ('haproxy', 'caddy') and not gap.is_set:
+        raise NotApplicable('it waits for ever unless a limit is set')
     shown = {'why': why, 'words': _WORDS[product], 'unset': '' if gap.is_set else ' (unset)', 'see': shown_by(route)}
     fix = gap.set({'nginx': '600s'}.get(product, '600')) if gap.slot is not None and product in ('nginx', 'ingress-nginx', 'alb') else None
     if max_ttft_s and max_ttft_s > gap.value:

@@ -54,6 +54,7 @@ ROUTE = declare(Kind('proxy-route', (), {
     'targets': SettingSpec(default=()),
     'answers': SettingSpec('text', ''),
     'total_timeout_s': SettingSpec('s', math.inf),
+    'first_byte_timeout_s': SettingSpec('s', math.inf),
     'per_try_timeout_s': SettingSpec('s', math.inf),
     'attempts': SettingSpec('count', 0),
     'retry_on': SettingSpec('text', ''),
@@ -71,7 +72,7 @@ ROUTE = declare(Kind('proxy-route', (), {
 `deregistration_delay_s`: how long a load balancer lets
 requests finish on a server that leaves. `pods_are_targets`: it knows pods, not nodes. `connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
 `read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
-`answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
+`first_byte_timeout_s`: the longest wait for the head of an answer. `answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
 `map $http_upgrade $connection_upgrade`. `targets`: (host, port) as text. `gateways`: names of the Gateways of an HTTPRoute;
 `product_name`: the implementation that serves them. `invalid_seconds`: (key, setting) of annotations that are no whole seconds. `ext_proc_body`: how an external
 processor gets bodies of answers; `ext_proc_override`: whether it may change that for each answer."""

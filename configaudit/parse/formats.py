@@ -8,11 +8,11 @@ from configaudit.patterns import regex
 _BY_EXTENSION = {
     'yaml': 'yaml', 'yml': 'yaml', 'json': 'json', 'tpl': 'yaml', 'j2': 'yaml', 'jinja': 'yaml', 'jinja2': 'yaml', 'gotmpl': 'yaml', 'tmpl': 'yaml',
     'sh': 'shell', 'bash': 'shell', 'ksh': 'shell', 'service': 'systemd', 'pbtxt': 'pbtxt', 'env': 'env', 'properties': 'properties',
-    'bu': 'yaml', 'ign': 'json', 'container': 'systemd', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
+    'caddy': 'caddyfile', 'caddyfile': 'caddyfile', 'bu': 'yaml', 'ign': 'json', 'container': 'systemd', 'dockerfile': 'dockerfile', 'containerfile': 'dockerfile', 'slice': 'systemd',
 }  # fmt: skip
 _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
-    'nginx.conf': 'nginx', 'haproxy.cfg': 'haproxy', 'daemon.json': 'docker-daemon', 'config.toml': 'containerd', 'crio.conf': 'crio', 'go.mod': 'gomod', '.env': 'env',
+    'nginx.conf': 'nginx', 'haproxy.cfg': 'haproxy', 'Caddyfile': 'caddyfile', 'daemon.json': 'docker-daemon', 'config.toml': 'containerd', 'crio.conf': 'crio', 'go.mod': 'gomod', '.env': 'env',
     'my.cnf': 'mysql', 'mysqld.cnf': 'mysql', 'postgresql.conf': 'postgresql', 'pgbouncer.ini': 'pgbouncer', 'redis.conf': 'redis',
     'config.properties': 'torchserve', 'batching_parameters.txt': 'tf-batching', 'batching.config': 'tf-batching', 'system.conf': 'systemd', 'user.conf': 'systemd', 'tuned.conf': 'tuned', 'tuned-main.conf': 'tuned', 'active_profile': 'tuned', 'grub': 'grub',
 }  # fmt: skip
@@ -46,7 +46,7 @@ def is_wanted(path: str) -> bool:
         return is_program(extension, name)
     if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE:
         return True
-    return name.startswith(('Dockerfile', 'Containerfile', '.env')) or (not stem and folder.endswith(('sites-enabled', 'sites-available')))
+    return name.startswith(('Dockerfile', 'Containerfile', '.env', 'Caddyfile.')) or (not stem and folder.endswith(('sites-enabled', 'sites-available')))
 
 
 def format_of(path: str, data: bytes) -> str:
@@ -65,6 +65,8 @@ def format_of(path: str, data: bytes) -> str:
         return 'dockerfile'
     if name.startswith('.env') or name.endswith('.env'):
         return 'env'
+    if name.startswith('Caddyfile.') and extension not in ('md', 'go', 'py', 'sh'):
+        return 'caddyfile'
     for part, ending, found in _IN_FOLDER:
         if folder.rpartition('/')[2] == part and (extension == ending or not ending):
             return found if found != 'nginx' or _NGINX_BLOCK.search(data[:65536]) else ''

@@ -410,7 +410,7 @@ def test_a_client_that_leaves_the_queue_is_told_to_the_server_unless_that_is_ign
 ) -> None:
     upstream.RequestHandlerClass = _Waiting
     _Waiting.told.clear()
-    port = serve(re.sub(r'location \S+', 'location /', _text('client-abort-ignored', side)))
+    port = serve(re.sub(r'location \S+', 'location /', _text('client-abort-ignored/nginx', side)))
     with socket.create_connection(('127.0.0.1', port), timeout=10) as client:
         client.sendall(b'GET / HTTP/1.1\r\nHost: app\r\n\r\n')
         time.sleep(0.3)

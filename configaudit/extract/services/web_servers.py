@@ -1,0 +1,90 @@
+"""Servers of Python programs as their command lines start them: how long they keep an idle connection, how long they finish requests.
+
+Sources: uvicorn settings (--timeout-keep-alive 5 s, --timeout-graceful-shutdown unset); gunicorn settings (keepalive 2 s, which its sync
+workers do not offer at all; graceful_timeout 30 s); hypercorn settings (keep_alive_timeout 5 s, graceful_timeout 3 s).
+"""
+
+import math
+import os.path
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from configaudit.extract.commands import Invocation
+from configaudit.extract.environment import Stores
+from configaudit.extract.process import Process
+from configaudit.extract.services.values import setting_of
+from configaudit.extract.words import Word
+from configaudit.knowledge.service_kinds import HTTP_SERVER
+from configaudit.model import Component, Peers, Setting
+
+
+class _Program(NamedTuple):
+    """What a server does unless told otherwise, and the flags that tell it."""
+
+    keeps_s: float
+    keep_flags: tuple[str, ...]
+    graceful_s: float
+    graceful_flags: tuple[str, ...]
+    source: str
+
+
+_PROGRAMS = {
+    'uvicorn': _Program(5, ('--timeout-keep-alive',), math.inf, ('--timeout-graceful-shutdown',), 'uvicorn documentation, Settings'),
+    'fastapi': _Program(5, (), math.inf, (), 'uvicorn documentation, Settings'),
+    'gunicorn': _Program(2, ('--keep-alive',), 30, ('--graceful-timeout',), 'gunicorn documentation, Settings'),
+    'hypercorn': _Program(5, ('--keep-alive',), 3, ('--graceful-timeout',), 'hypercorn documentation, Configuration options'),
+}
+_CLASSES = ('-k', '--worker-class')
+_CONFIGURATION = ('-c', '--config', '--config-file')
+
+
+def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
+    """A component for every such server that a process starts."""
+    return [found for invocation in invocations if (found := _server(process, invocation)) is not None]
+
+
+def _server(process: Process, invocation: Invocation) -> Component | None:
+    words = invocation.argv or invocation.arguments
+    if words and os.path.basename(words[0].value).startswith('python') and len(words) > 2 and words[1].value == '-m':
+        words = words[2:]
+    name = os.path.basename(words[0].value) if words else ''
+    program = _PROGRAMS.get(name)
+    if program is None:
+        return None
+    carrier, start = process.component, words[0].place
+    extra = invocation.environment.get('GUNICORN_CMD_ARGS') if name == 'gunicorn' else None
+    given = (*words[1:], *(_split(extra) if extra is not None else ()))
+    unseen = invocation.unseen or ('its configuration file may set it' if _flag(given, _CONFIGURATION) is not None else '')
+    settings = {'product': Setting('product', name, start)}
+    for setting, default, flags in (('idle_timeout_s', program.keeps_s, program.keep_flags), ('graceful_s', program.graceful_s, program.graceful_flags)):
+        word = _flag(given, flags)
+        settings[setting] = Setting(setting, default, start, 'default', unseen, source=program.source)
+        if word is not None:
+            settings[setting] = setting_of(setting, word, 's')
+    if name == 'gunicorn' and not _keeps(given):
+        settings['idle_timeout_s'] = Setting('idle_timeout_s', 0, start, 'default', unseen, source='gunicorn documentation, sync workers: no persistent connections')
+    server = Component(HTTP_SERVER, carrier.name, f'{carrier.identity}/{name}', start, settings, partial=process.partial, scope=carrier.scope)
+    server.peer_map['carrier'] = Peers.of([carrier], True)
+    for owner in (carrier, *carrier.peers('pod')):
+        owner.peer_map['http-server'] = Peers.of([*owner.peers('http-server'), server], True)
+    return server
+
+
+def _keeps(words: Sequence[Word]) -> bool:
+    """Whether gunicorn's workers keep connections: all but the sync ones, which it starts unless told otherwise."""
+    kind = _flag(words, _CLASSES)
+    return (kind is not None and kind.value != 'sync') or _flag(words, ('--threads',)) is not None
+
+
+def _split(word: Word) -> list[Word]:
+    return [word._replace(value=part, pure=False) for part in word.value.split()]
+
+
+def _flag(words: Sequence[Word], names: tuple[str, ...]) -> Word | None:
+    for at, word in enumerate(words):
+        name, joined, value = word.value.partition('=')
+        if name in names:
+            if joined:
+                return word.tail or word._replace(value=value, place=word.place.part(len(name) + 1, len(word.value)) if word.pure else word.place)
+            return words[at + 1] if at + 1 < len(words) else None
+    return None

@@ -1,0 +1,54 @@
+"""Rules for general-purpose proxies through which generated text streams (Caddy, Traefik, HAProxy): what they hold back, how long they wait."""
+
+from collections.abc import Iterator
+
+from configaudit.model import Component, NotApplicable, Problem, rule
+
+from .streaming import carries, shown_by
+
+_HOLDERS = {
+    'caddy': 'response_buffers holds answers',
+    'traefik': 'the buffering middleware holds every answer',
+    'haproxy': '`http-response wait-for-body` holds every answer',
+}
+
+
+@rule(
+    'gateway-holds-stream', on='proxy-route', severity='warning',
+    source='measured with Caddy 2.11.7: with response_buffers all events come together at the end; Traefik documentation, Buffering; HAProxy manual, wait-for-body',
+    effect='tokens reach the client as they are generated', side_effect='a slow client holds its connection to the server',
+)  # fmt: skip
+def gateway_holds_stream(route: Component) -> Iterator[Problem]:
+    """The proxy is told to collect answers before it sends them: a streamed answer arrives in one piece when it is complete."""
+    product, buffering = str(route['product'].value), route['buffering']
+    if product not in _HOLDERS or not buffering.is_set:
+        raise NotApplicable('it passes answers on as they come')
+    why = carries(route)
+    if buffering.value:
+        how = _HOLDERS[product]
+        yield Problem(buffering, '{how}: streamed tokens arrive together at the end', how=how, why=why, see=shown_by(route))
+
+
+@rule(
+    'answer-head-timeout-short', on='proxy-route', severity='warning', confidence='medium',
+    source='Go net/http, Transport.ResponseHeaderTimeout (Caddy response_header_timeout, Traefik forwardingTimeouts.responseHeaderTimeout); measured with Caddy 2.11.7: 504',
+    effect='a request that waits in the queue is answered', side_effect='a server that is stuck is noticed later',
+)  # fmt: skip
+def answer_head_timeout_short(route: Component, *, max_ttft_s: float = 0, longest_generation_s: float = 0) -> Iterator[Problem]:
+    """The proxy waits only so long for the head of an answer: one that is not streamed sends it when it is complete, and a busy engine
+    sends it late.
+
+    Declare `service: {max_ttft_s: ..., longest_generation_s: ...}` to have it judged; without them a limit of a minute or less is shown.
+    """
+    limit = route['first_byte_timeout_s']
+    if not limit.is_set:
+        raise NotApplicable('it waits for ever')
+    why = carries(route)
+    if max_ttft_s and max_ttft_s > limit.value:
+        yield Problem(limit, 'the head of an answer must come within {value} s, and the first token may take {ttft} s: a 504', ttft=max_ttft_s, why=why, see=shown_by(route))
+    elif longest_generation_s > limit.value:
+        message = 'the head of an answer must come within {value} s: one of up to {longest} s that is not streamed ends in a 504'
+        yield Problem(limit, message, longest=longest_generation_s, why=why, severity='advice', see=shown_by(route))
+    elif not max_ttft_s and limit.value <= 60:
+        message = 'the head of an answer must come within {value} s: a request that is not streamed, or waits for longer, ends in a 504'
+        yield Problem(limit, message, why=why, severity='advice', see=shown_by(route))
