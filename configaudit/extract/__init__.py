@@ -66,7 +66,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
 PROCESSES: dict[str, tuple[str, ...]] = {
     'golang': ('GOMAXPROCS', 'GOMEMLIMIT', 'GOGC', 'java', 'JAVA', 'JDK', '-Xm', '-XX', 'NODE_OPTIONS', 'max-old-space'),
     'pools': ('DB', 'DATA', 'SQL', 'PG', 'POSTGRES', 'POOL', 'DSN', 'UR', 'Connection', 'SPRING', 'CONN', 'database', 'litellm'),
-    'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona'),
+    'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona', 'pgbouncer'),
     'grpc': ('GRPC_', 'grpc.'),
     'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi'),
     'pip_bounds': ('pip install', 'pip3 install'),

@@ -52,6 +52,8 @@ COMPOSE_SERVICE = declare(Kind('compose-service', ('image-user',), {
     'interval_s': _spec('s', 'healthcheck.interval', 30, 'Dockerfile reference, HEALTHCHECK'),
     'timeout_s': _spec('s', 'healthcheck.timeout', 30, 'Dockerfile reference, HEALTHCHECK'),
     'retries': _spec('count', 'healthcheck.retries', 3, 'Dockerfile reference, HEALTHCHECK'),
+    'replicas': _spec('count', 'deploy.replicas', 1, 'Compose file reference, deploy.replicas'),
+    'scale': _spec('count', 'scale', 1, 'Compose file reference, scale'),
     'profiles': _spec(default=()),
     'waited_for': _spec(default=()),
 }))  # fmt: skip

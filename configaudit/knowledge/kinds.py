@@ -36,6 +36,8 @@ WORKLOAD = Kind('workload', (), {
     'strategy': _spec('text', 'RollingUpdate', 'spec.strategy.type', source=K8S),
     'max_surge': _spec('share', '25%', 'spec.strategy.rollingUpdate.maxSurge', source=K8S),
     'max_unavailable': _spec('share', '25%', 'spec.strategy.rollingUpdate.maxUnavailable', source=K8S),
+    'parallelism': _spec('count', 1, 'spec.parallelism', source=K8S),
+    'cron_parallelism': _spec('count', 1, 'spec.jobTemplate.spec.parallelism', source=K8S),
     'progress_deadline_s': _spec('s', 600, 'spec.progressDeadlineSeconds', source=K8S),
     'group_size': _spec('count', 1, 'spec.leaderWorkerTemplate.size'),
     'api_version': _spec('text', path='apiVersion'),

@@ -86,6 +86,7 @@ LIBRARIES: dict[str, Library] = {
         'maxpoolsize': ('max_open', 'count'), 'maximumpoolsize': ('max_open', 'count'), 'minpoolsize': ('min_idle', 'count'),
         'minimumpoolsize': ('min_idle', 'count'), 'connectionidlelifetime': ('idle_timeout_s', 's'),
     }, 100),
+    'pgbouncer': Library('PgBouncer', {}, 20),
     'rails': Library('Active Record', {'pool': ('max_open', 'count'), 'maxconnections': ('max_open', 'count')}, 5, 0, {}, None, 5),
     '': Library('the library', {
         'poolsize': ('max_open', 'count'), 'poolmax': ('max_open', 'count'), 'poolmaxsize': ('max_open', 'count'),

@@ -28,18 +28,32 @@ POOL = declare(Kind('pool', ('bounded-pool',), {
     'test_while_idle': SettingSpec('bool', False),
     'processes': SettingSpec('count', 1),
     'pods': SettingSpec('count'),
+    'surge': SettingSpec('share', 0),
+    'users': SettingSpec('count', 1),
+    'most': SettingSpec('count', 0),
+    'statement_cache': SettingSpec('count'),
+    'secrets': SettingSpec(default=()),
     'serves': SettingSpec('bool', True),
     'written_in': SettingSpec('text'),
     'threads': SettingSpec('count'),
     'pre_ping': SettingSpec('bool', False),
 }))  # fmt: skip
+"""`pods`, `surge`: of a pooler that an operator starts. `users`: pools of this size, one for each user that connects through a
+pooler; `most`: the most connections of all of them, 0 for no such limit. `statement_cache`: named prepared statements that the
+driver keeps, 0 for none. `secrets`: names of the Secrets that the process takes values from."""
 
 DATABASE = declare(Kind('database', (), {
     'product': SettingSpec('text'),
     'names': SettingSpec(default=()),
     'max_connections': SettingSpec('count', raise_only=True),
     'reserved': SettingSpec('count', 0),
+    'reserved_role': SettingSpec('count', 0),
     'wait_timeout_s': SettingSpec('s', math.inf),
+    'pooler': SettingSpec('bool', False),
+    'pool_mode': SettingSpec('text'),
+    'max_prepared': SettingSpec('count'),
+    'instances': SettingSpec('count', 1),
+    'secrets': SettingSpec(default=()),
 }))  # fmt: skip
 
 _LIMITS = {'cpu_limit': SettingSpec('cores', raise_only=True), 'memory_limit': SettingSpec('bytes', raise_only=True)}

@@ -21,7 +21,7 @@ READ_KINDS = frozenset(
     VirtualService DestinationRule EnvoyFilter Gateway GatewayClass HTTPRoute GRPCRoute BackendTrafficPolicy ClientTrafficPolicy GCPBackendPolicy BackendConfig
     InferenceService LLMInferenceService ServingRuntime ClusterServingRuntime InferenceGraph RayService RayCluster RayJob
     DynamoGraphDeployment DynamoComponentDeployment BackendRuntime Playground NIMService NIMPipeline Model Workspace InferenceSet VLLMRuntime ModelBooster
-    Kustomization Component ServiceList ConfigMapList Cluster postgresql LimitRange ResourceQuota ServiceMonitor PodMonitor
+    Kustomization Component ServiceList ConfigMapList Cluster postgresql Pooler PostgresCluster PerconaPGCluster PerconaXtraDBCluster PerconaServerMySQL InnoDBCluster MariaDB SGCluster LimitRange ResourceQuota ServiceMonitor PodMonitor
     HelmRelease HelmChart HelmChartConfig Application PrometheusRule VMRule Rules ClusterRules GlobalRules PersesDashboard EndpointPickerConfig GrafanaDashboard PodAutoscaler AutoscalingPolicy KubeletConfiguration
     NodePool Provisioner ComputeClass MachineConfig KubeletConfig PerformanceProfile Tuned NodeConfig EC2NodeClass AKSNodeClass InitConfiguration
     JoinConfiguration AzureManagedMachinePool'''.split()

@@ -184,12 +184,6 @@ def _budget(owner: Owner, root: Map) -> Reading:
     return Reading([component_of(owner, root, BUDGET)], [], [], [])
 
 
-def _database_cluster(owner: Owner, root: Map) -> Reading:
-    from configaudit.extract.services.database import read_cluster
-
-    return read_cluster(owner, root)
-
-
 def _ray_service(owner: Owner, root: Map) -> Reading:
     from configaudit.extract.carriers.ray import read_ray_service
 
@@ -272,8 +266,11 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'NodeConfig': _node_object('node_config'),
     **dict.fromkeys(('EC2NodeClass', 'AKSNodeClass'), _node_object('node_class')),
     **dict.fromkeys(('NodePool', 'Provisioner', 'ComputeClass'), _node_pool),
-    'Cluster': _database_cluster,
-    'postgresql': _database_cluster,
+    **dict.fromkeys(
+        ('Cluster', 'postgresql', 'PostgresCluster', 'PerconaPGCluster', 'PerconaXtraDBCluster', 'PerconaServerMySQL', 'InnoDBCluster', 'MariaDB', 'SGCluster'),
+        _service_kind('database_resources', 'read_cluster'),
+    ),
+    'Pooler': _service_kind('database_resources', 'read_pooler'),
     'InferenceService': _service_kind('batching', 'read_inference_service'),
     'ServingRuntime': _runtime,
     'ClusterServingRuntime': _runtime,

@@ -1,25 +1,22 @@
-"""Database servers: their configuration files, command lines, custom resources; PgBouncer, which is server and client."""
+"""Database servers: their configuration files, and the containers that run them."""
 
 import math
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from posixpath import join
 
-from configaudit import units
-from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores, environment_of
 from configaudit.extract.process import Process, Reading, nothing
-from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.values import setting_of
-from configaudit.extract.words import Word, is_open, word_of
+from configaudit.extract.words import Word
 from configaudit.knowledge.images import name_and_tag
 from configaudit.knowledge.pool_libraries import squash
 from configaudit.knowledge.service_kinds import DATABASE
-from configaudit.model import Component, Peers, Setting, Slot
+from configaudit.model import Component, Peers, Setting
 from configaudit.parse.entries import Entry
 from configaudit.parse.ini import read_ini, read_postgresql
-from configaudit.parse.tree import Map, get, key_place, mapping, text
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
@@ -28,10 +25,13 @@ _PROGRAMS = {'postgres': 'postgres', 'mysqld': 'mysql', 'mysqld_safe': 'mysql', 
 _ENTRY = regex(r'(?:docker-entrypoint\.sh|entrypoint\.sh|run\.sh)$')
 _ENVIRONMENT = {'POSTGRESQL_MAX_CONNECTIONS': 'postgres', 'POSTGRES_MAX_CONNECTIONS': 'postgres', 'MYSQL_MAX_CONNECTIONS': 'mysql'}
 _KEYS = {
-    'postgres': {'maxconnections': ('max_connections', 'count'), 'superuserreservedconnections': ('reserved', 'count')},
+    'postgres': {
+        'maxconnections': ('max_connections', 'count'), 'superuserreservedconnections': ('reserved', 'count'),
+        'reservedconnections': ('reserved_role', 'count'), 'idlesessiontimeout': ('wait_timeout_s', 'pg'),
+    },
     'mysql': {'maxconnections': ('max_connections', 'count'), 'waittimeout': ('wait_timeout_s', 's')},
-}
-DEFAULTS = {'postgres': {'max_connections': 100, 'reserved': 3}, 'mysql': {'max_connections': 151, 'wait_timeout_s': 28800}}
+}  # fmt: skip
+DEFAULTS: dict[str, dict[str, int]] = {'postgres': {'max_connections': 100, 'reserved': 3}, 'mysql': {'max_connections': 151, 'wait_timeout_s': 28800}}
 """PostgreSQL 15 sample file; MySQL 8.0 server system variables (MariaDB the same)."""
 _SOURCE = {'postgres': 'PostgreSQL default', 'mysql': 'MySQL default'}
 _MYSQL_SECTIONS = frozenset(('mysqld', 'mariadb', 'mariadbd', 'server', ''))
@@ -41,20 +41,23 @@ def read(document: Document) -> Reading:
     """my.cnf, postgresql.conf or pgbouncer.ini."""
     reading = nothing()
     if document.format == 'pgbouncer':
-        reading.components.extend(_pgbouncer(document))
+        from configaudit.extract.services.pgbouncer import read_file
+
+        reading.components.extend(read_file(document))
         return reading
     product = 'mysql' if document.format == 'mysql' else 'postgres'
-    settings = _file_settings(document, product)
+    settings = file_settings(document, product)
     sections = {header.name for header in read_ini(document.text).headers} if product == 'mysql' else set()
     if settings or 'mysqld' in sections or product == 'postgres':
         name = os.path.basename(document.path)
         partial = 'other files may be included' if 'include' in document.text else ''
         place = next(iter(settings.values())).place if settings else Place(document, 0, 0)
-        reading.components.append(_server(product, name, name, '', place, settings, partial))
+        reading.components.append(server_of(product, name, name, '', place, settings, partial))
     return reading
 
 
-def _file_settings(document: Document, product: str) -> dict[str, Setting]:
+def file_settings(document: Document, product: str) -> dict[str, Setting]:
+    """What a my.cnf or postgresql.conf says; the last of several values holds."""
     entries = read_ini(document.text).entries if product == 'mysql' else read_postgresql(document.text).entries
     settings: dict[str, Setting] = {}
     writer = 'ini' if product == 'mysql' else 'postgresql'
@@ -63,7 +66,7 @@ def _file_settings(document: Document, product: str) -> dict[str, Setting]:
             continue
         found = _KEYS[product].get(squash(entry.key))
         if found is not None:
-            settings[found[0]] = setting_of(found[0], _word(document, entry), found[1], writer=writer)
+            settings[found[0]] = parameter(found, _word(document, entry), writer)
     return settings
 
 
@@ -71,7 +74,30 @@ def _word(document: Document, entry: Entry) -> Word:
     return Word(entry.value, Place(document, entry.start, entry.end))
 
 
-def _server(product: str, name: str, identity: str, scope: str, place: Place, settings: dict[str, Setting], partial: str, names: Iterable[str] = ()) -> Component:
+_PG_UNITS = {'ms': 0.001, 's': 1, 'min': 60, 'h': 3600, 'd': 86400, '': 0.001, 'us': 0.000001}
+"""PostgreSQL's units of time; idle_session_timeout without one is milliseconds."""
+
+
+def parameter(found: tuple[str, str], word: Word, writer: str = 'argument') -> Setting:
+    """A server's parameter, durations in seconds."""
+    name, unit = found
+    if unit != 'pg':
+        return setting_of(name, word, unit, writer=writer)
+    spelled = re.fullmatch(r'\s*([\d.]+)\s*(us|ms|s|min|h|d|)\s*', word.value)
+    setting = setting_of(name, word, 'text', writer=writer)
+    if spelled is None or not setting.is_known:
+        return setting._replace(known_value=None, reason=setting.reason or f'{word.value!r} says no time that is certain')
+    return setting._replace(known_value=float(spelled[1]) * _PG_UNITS[spelled[2]] or math.inf)
+
+
+def known_keys(product: str) -> dict[str, tuple[str, str]]:
+    """Squashed name of a parameter -> setting and unit."""
+    return _KEYS[product]
+
+
+def server_of(
+    product: str, name: str, identity: str, scope: str, place: Place, settings: dict[str, Setting], partial: str, names: Iterable[str] = ()
+) -> Component:
     """A database server with its product's defaults for what nobody set."""
     settings['product'] = Setting('product', product, place)
     settings['names'] = Setting('names', tuple(dict.fromkeys(names)), place)
@@ -81,8 +107,12 @@ def _server(product: str, name: str, identity: str, scope: str, place: Place, se
 
 
 def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
-    """The database server that a container runs."""
+    """The database server that a container runs, or the pooler in front of one."""
     carrier = process.component
+    if process.image is not None and 'pgbouncer' in process.image.value:
+        from configaudit.extract.services import pgbouncer
+
+        return pgbouncer.read_process(process, invocations, stores)
     product = _product(process, invocations)
     if not product or ('init' in carrier.kind.settings and carrier['init'].known_value):
         return []
@@ -95,8 +125,8 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
     for invocation in invocations:
         settings.update(_flags(product, invocation))
     partial = process.partial or next((item.unseen for item in invocations if item.unseen and any('\ufffc' in word.value for word in item.arguments)), '') or unread
-    names = _names(carrier)
-    server = _server(product, carrier.name, carrier.identity, carrier.scope, place, settings, partial, names)
+    names = names_of(carrier)
+    server = server_of(product, carrier.name, carrier.identity, carrier.scope, place, settings, partial, names)
     server.peer_map['carrier'] = Peers.of([carrier], True)
     for kind in ('pod', 'workload'):
         if kind in carrier.peer_map:
@@ -104,7 +134,7 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
     return [server]
 
 
-def _names(carrier: Component) -> list[str]:
+def names_of(carrier: Component) -> list[str]:
     """Host names that the carrier itself gives: a compose service's own, a StatefulSet's (its headless Service is often called so)."""
     workloads = carrier.peers('workload')
     if not workloads:
@@ -141,84 +171,45 @@ def _flags(product: str, invocation: Invocation) -> Iterator[tuple[str, Setting]
             continue
         found = _KEYS[product].get(squash(name))
         if found is not None:
-            yield found[0], setting_of(found[0], target, found[1])
+            yield found[0], parameter(found, target)
 
 
 def _mounted(process: Process, stores: Stores, product: str) -> tuple[dict[str, Setting], str]:
     """Settings from mounted configuration files, and why others may exist that were not read."""
     settings: dict[str, Setting] = {}
-    unread = ''
-    for path, (kind, name, *_) in process.files.items():
-        data = stores.find(kind, process.component.scope, name) if kind == 'ConfigMap' else None
-        if data is None and re.search(r'conf|\.cnf|/etc/', path) and kind == 'ConfigMap' and 'initdb' not in path:
-            unread = f'{kind} {name} is not among the files read'
-        for key, word in (data.values if data is not None else {}).items():
-            if key.endswith(('.cnf', '.conf', '.ini')) or 'max_connections' in word.value:
-                document = word.place.document
-                if document.format != 'string':
-                    document = Document(document.path, 'string', word.value.encode(), outer=word.place)
-                settings.update(_file_settings(document, product))
+    files, unread = mounted_files(process, stores)
+    for path, document in files:
+        if path.endswith(('.cnf', '.conf', '.ini')) or 'max_connections' in document.text:
+            settings.update(file_settings(document, product))
     return settings, unread
 
 
-def _pgbouncer(document: Document) -> Iterator[Component]:
-    """PgBouncer: a server to its clients (max_client_conn), a client to every database it names (default_pool_size for each user)."""
-    entries = read_ini(document.text, inline_comments=False).entries
-    own = {entry.key.lower(): _word(document, entry) for entry in entries if entry.section == 'pgbouncer'}
-    name = os.path.basename(document.path)
-    place = next(iter(own.values())).place if own else Place(document, 0, 0)
-    settings = {'max_connections': setting_of('max_connections', own['max_client_conn'], 'count', writer='ini')} if 'max_client_conn' in own else {}
-    settings.setdefault('max_connections', Setting('max_connections', 100, place, 'default', source='PgBouncer default'))
-    settings['reserved'] = Setting('reserved', 0, place)
-    settings['wait_timeout_s'] = Setting('wait_timeout_s', math.inf, place)
-    yield _server('postgres', 'pgbouncer', name, '', place, settings, '', ('pgbouncer',))
-    for entry in entries:
-        if entry.section == 'databases':
-            yield _pgbouncer_pool(document, entry, own, name)
+_CONFIGURATION = regex(r'conf|\.cnf|\.ini|/etc/|bouncer')
+_USUAL = ('postgresql.conf', 'my.cnf', 'pgbouncer.ini', 'redis.conf')
 
 
-def _pgbouncer_pool(document: Document, entry: Entry, own: Mapping[str, Word], name: str) -> Component:
-    pairs = {pair[1]: pair[2].strip("'") for pair in re.finditer(r'(\w+)\s*=\s*(\'[^\']*\'|\S+)', entry.value)}
-    place = Place(document, entry.key_start, entry.key_end)
-    host = pairs.get('host', '').split(',')[0].lower()
-    settings = {
-        'product': Setting('product', 'postgres', place),
-        'host': Setting('host', host or None, place, reason='' if host else 'the entry names no host'),
-    }
-    if 'pool_size' in pairs:
-        settings['max_open'] = Setting('max_open', units.integer(pairs['pool_size']), Place(document, entry.start, entry.end))
-    elif 'default_pool_size' in own:
-        settings['max_open'] = setting_of('max_open', own['default_pool_size'], 'count', writer='ini')
-    else:
-        settings['max_open'] = Setting('max_open', 20, place, 'default', source='PgBouncer default')
-    if 'reserve_pool_size' in own:
-        settings['overflow'] = setting_of('overflow', own['reserve_pool_size'], 'count', writer='ini')
-    return component_of(Draft(entry.key, '', settings, place), f'pgbouncer {entry.key}', f'{name}/{entry.key}', '', '')
+def mounted_files(process: Process, stores: Stores) -> tuple[list[tuple[str, Document]], str]:
+    """(name, document) of the configuration files that are mounted into a process, and why others may exist that were not read."""
+    found: list[tuple[str, Document]] = []
+    unread = ''
+    for path, (kind, name, key, *_) in process.files.items():
+        if kind == 'ConfigMap':
+            data = stores.find(kind, process.component.scope, name)
+            if data is None and _CONFIGURATION.search(path) and 'initdb' not in path:
+                unread = f'{kind} {name} is not among the files read'
+            values = data.values if data is not None else {}
+            found.extend((own, _document(word)) for own, word in values.items() if not key or own == key)
+        elif kind == 'path' and _CONFIGURATION.search(path + name) and 'initdb' not in path:
+            words = [(item, stores.files.at(item)) for item in (name, *(join(name, usual) for usual in _USUAL))]
+            opened = [(item, _document(word)) for item, word in words if word is not None]
+            found.extend(opened)
+            if not opened and path.endswith(('.cnf', '.conf', '.ini')):
+                unread = f'{name} is not among the files read'
+    return found, unread
 
 
-def read_cluster(owner: Owner, root: Map) -> Reading:
-    """CloudNativePG `Cluster` and Zalando `postgresql` resources."""
-    reading = nothing()
-    api = text(root, 'apiVersion') or ''
-    if not api.startswith(('postgresql.cnpg.io/', 'acid.zalan.do/')):
-        return reading
-    document = owner.document
-    spec = mapping(root, 'spec')
-    parameters = mapping(spec, 'postgresql', 'parameters')
-    settings: dict[str, Setting] = {}
-    for key, node in (parameters or {}).items():
-        found = _KEYS['postgres'].get(squash(key))
-        word = word_of(document, node)
-        if found is not None and word is not None:
-            settings[found[0]] = setting_of(found[0], word, found[1])
-    place = key_place(document, spec, 'postgresql') if spec is not None and get(spec, 'postgresql') is not None else key_place(document, root, 'kind')
-    partial = owner.partial or ('filled by a template' if is_open(document, root) else '')
-    names = (owner.name, f'{owner.name}-rw', f'{owner.name}-r', f'{owner.name}-ro')
-    if not parameters or 'max_connections' not in parameters:
-        partial = partial or ('the operator sets max_connections' if api.startswith('acid') else '')
-    server = _server('postgres', owner.name, owner.identity, owner.namespace, place, settings, partial, names)
-    if 'max_connections' not in settings and spec is not None and not partial:
-        slot = Slot('yaml_edit', Place(document, root.start, root.start), ('spec', 'postgresql', 'parameters', 'max_connections'))
-        server.settings['max_connections'] = server.settings['max_connections']._replace(slot=slot)
-    reading.components.append(server)
-    return reading
+def _document(word: Word) -> Document:
+    document = word.place.document
+    if document.format == 'string':
+        return document
+    return Document(document.path, 'string', word.value.encode(), outer=word.place)
