@@ -47,6 +47,10 @@ def audit_node(snapshot: 'Snapshot', config: Config) -> Result:
 def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Collection[str] = ()) -> Result:
     """From what was read to what the rules say of it. `live`: components that stand in no file; `masks`: links to /dev/null."""
     components = [*finish(intake.reading, config.context, intake.texts), *live]
+    if config.context.databases:
+        from configaudit.link_databases import described
+
+        components.extend(described(config.context))
     _connect(link(components, config.context), config, masks)
     met = {name for component in components for name in (component.kind.name, *component.kind.traits)}
     rules = registry.load(met, config.plugins, config.rule_files)
@@ -82,6 +86,10 @@ def _connect(by_kind: dict[str, list[Component]], config: Config, masks: Collect
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)
+    if by_kind.keys() & {'pool', 'database'}:
+        from configaudit.link_databases import link_databases
+
+        link_databases(by_kind, config.context)
     if 'grpc-client' in by_kind:
         from configaudit.link_code import link_code
 

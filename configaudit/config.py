@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from configaudit.context import Context, Local, Service
+from configaudit.context import Context, Declared, Local, Service
 from configaudit.dates import today
 from configaudit.engine import Choice
 from configaudit.errors import UsageError
@@ -178,9 +178,18 @@ def _context(given: Mapping[str, Any]) -> Context:
         engine_versions=_versions(given),
         gpu=given.get('gpu', ''),
         links=tuple((link['client'], link['server']) for link in given.get('links', ())),
+        databases=tuple(_database(item) for item in given.get('databases', ())),
         complete=given.get('complete', False),
         profile=given.get('profile', 'latency'),
     )
+
+
+def _database(item: Mapping[str, Any]) -> Declared:
+    limits = {name: int(item[name]) for name in ('max_connections', 'reserved') if name in item}
+    return Declared(
+        item['name'], item[''], item.get('product', 'postgres'), tuple(host.lower() for host in item.get('hosts', ())), **limits,
+        idle_timeout_s=item.get('idle_timeout_s'), pool_mode=item.get('pool_mode'),
+    )  # fmt: skip
 
 
 def _versions(given: Mapping[str, Any]) -> Mapping[str, str]:

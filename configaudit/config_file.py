@@ -213,7 +213,7 @@ def _map(node: Node, shape: Shape, name: str) -> dict[str, Any]:
     for key in shape.keys:
         if key.required and key.name not in found:
             raise UsageError(_at(node.place, f'{name}: {key.name!r} is missing'))
-    if name.startswith('ignores[') or name.startswith('overrides['):
+    if name.startswith(('ignores[', 'overrides[', 'databases[')):
         found[''] = node.place
     return found
 

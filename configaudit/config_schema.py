@@ -71,6 +71,16 @@ LINK = Shape('map', keys=(
     Key('server', TEXT, 'Name or identity of the component it connects to.', True),
 ))  # fmt: skip
 
+DECLARED = Shape('map', keys=(
+    Key('name', TEXT, 'What findings and `links` call it.', True),
+    Key('hosts', TEXTS, 'Host names under which it is reached; its name is one too.'),
+    Key('product', Shape('choice', ('postgres', 'mysql')), 'What it speaks; `postgres` when it is left out.'),
+    Key('max_connections', NUMBER, 'Connections that it accepts: of a managed database, what its parameter group or memory comes to.'),
+    Key('reserved', NUMBER, 'Of these, what is kept from applications: superuser_reserved_connections + reserved_connections. 3 for `postgres` when it is left out.'),
+    Key('idle_timeout_s', DURATION, 'How long it, or a load balancer in front of it, keeps a connection without a query: 1800 for RDS Proxy, 350 behind an NLB.'),
+    Key('pool_mode', Shape('choice', ('session', 'transaction', 'statement')), 'It is a pooler (PgBouncer, RDS Proxy) that works in this mode.'),
+))  # fmt: skip
+
 ROOT = Shape('map', keys=(
     Key('required-version', TEXT, 'The configaudit versions this file is written for: `>=0.1,<1`.'),
     Key('select', TEXTS, 'The only rules to run. ' + SELECTOR),
@@ -84,6 +94,7 @@ ROOT = Shape('map', keys=(
     Key('engine_version', VERSIONS, 'The engine version where image tags do not say: one for all, or by engine.'),
     Key('gpu', TEXT, 'The GPU product where no file names it: `H100`, `A100-80G`.'),
     Key('links', Shape('list', of=LINK), 'Who connects to whom, where the files do not show it.'),
+    Key('databases', Shape('list', of=DECLARED), 'Database servers and poolers that no file shows, such as managed ones.'),
     Key('complete', BOOLEAN, 'The files are the whole application: what is not among them does not exist.'),
     Key('profile', Shape('choice', ('latency', 'throughput', 'dev')), 'What the service is tuned for.'),
     Key('values', TEXTS, 'Chart values files that resolve `.Values`, relative to this file.'),

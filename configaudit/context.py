@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from configaudit.model import Component
+from configaudit.places import Place
 from configaudit.scope import Scope, in_scope
 
 
@@ -24,6 +25,21 @@ class Local(NamedTuple):
     gpu: str = ''
 
 
+class Declared(NamedTuple):
+    """A database server or pooler that no file shows."""
+
+    name: str
+    place: Place
+    """Where the configuration describes it."""
+    product: str = 'postgres'
+    hosts: tuple[str, ...] = ()
+    max_connections: int | None = None
+    reserved: int | None = None
+    idle_timeout_s: float | None = None
+    pool_mode: str | None = None
+    """Of a pooler; None for a server."""
+
+
 class Context(NamedTuple):
     """Facts for every rule and extractor of a run."""
 
@@ -36,6 +52,8 @@ class Context(NamedTuple):
     """GPU product for engines whose GPU the files do not show."""
     links: tuple[tuple[str, str], ...] = ()
     """(client, server) pairs that a person declared, by component name or identity."""
+    databases: tuple[Declared, ...] = ()
+    """Database servers and poolers that a person described."""
     complete: bool = False
     """The run covers the whole application: what is not seen does not exist."""
     profile: str = 'latency'

@@ -1,4 +1,4 @@
-"""Who talks to whom: services and autoscalers to workloads, budgets to pods, pools to databases."""
+"""Who talks to whom: services and autoscalers to workloads, budgets to pods, gRPC clients to servers."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -12,7 +12,7 @@ NOT_SEEN = {
     'autoscaler': 'an autoscaler may exist that is not among the files read',
     'disruption-budget': 'a budget may exist that is not among the files read',
     'service': 'a Service may exist that is not among the files read',
-    'database': 'the database server is not among the files read: name it under `links:`',
+    'database': 'the database server is not among the files read: name it under `links:`, or describe it under `databases:`',
     'grpc-server': 'the gRPC server is not among the files read: name it under `links:`',
 }
 _TO_REPLACE = regex(r'replace|placeholder|change-?me|[<{$\ufffc]')
@@ -25,17 +25,16 @@ def link(components: Iterable[Component], context: Context) -> dict[str, list[Co
     for component in components:
         by_kind.setdefault(component.kind.name, []).append(component)
     workloads, pods = by_kind.get('workload', []), by_kind.get('pod', [])
-    scaled = _Index(by_kind.get('autoscaler', []), lambda scaler: [('name', str(_value(scaler, 'target_name')))])
+    scaled = Index(by_kind.get('autoscaler', []), lambda scaler: [('name', str(_value(scaler, 'target_name')))])
     _connect(workloads, 'workload', 'autoscaler', scaled, lambda workload: [('name', workload.name)], _scales, context)
     for kind in ('service', 'disruption-budget'):
-        selecting = _Index(by_kind.get(kind, []), lambda chooser: _pairs(_value(chooser, 'selector'))[:1])
+        selecting = Index(by_kind.get(kind, []), lambda chooser: _pairs(_value(chooser, 'selector'))[:1])
         _connect(pods, 'pod', kind, selecting, lambda pod: _pairs(_value(pod, 'labels')), _selects, context)
     for workload in workloads:
         for kind in ('service', 'disruption-budget'):
             found = dict.fromkeys(peer for pod in workload.peers('pod') for peer in pod.peers(kind))
             workload.peer_map[kind] = Peers.of(found, context.complete, NOT_SEEN[kind])
     _scope_services(pods, by_kind.get('service', []), context)
-    _databases(by_kind, context)
     _grpc_servers(by_kind, context)
     return by_kind
 
@@ -43,7 +42,7 @@ def link(components: Iterable[Component], context: Context) -> dict[str, list[Co
 Pairs = list[tuple[str, str]]
 
 
-class _Index:
+class Index:
     """Components found by a label or name they ask for, without comparing everything with everything."""
 
     def __init__(self, components: Iterable[Component], keys: Callable[[Component], Pairs]) -> None:
@@ -70,7 +69,7 @@ def _connect(
     left: list[Component],
     left_kind: str,
     right_kind: str,
-    index: _Index,
+    index: Index,
     keys: Callable[[Component], Pairs],
     related: Callable[[Component, Component], bool],
     context: Context,
@@ -172,67 +171,19 @@ def _in_one_line(one: Component, other: Component) -> bool:
     return here[: len(there)] == there or there[: len(here)] == here
 
 
-def _databases(by_kind: Mapping[str, list[Component]], context: Context) -> None:
-    """Pools to the servers they open connections to: by declared link, by host name, or the only server there is."""
-    pools, databases = by_kind.get('pool', []), by_kind.get('database', [])
-    named = _Index(databases, lambda database: [('host', name) for name in _host_names(database)])
-    lone = _lone_servers(pools, databases)
-    back: dict[Component, list[Component]] = {}
-    for pool in pools:
-        found = _declared(pool, databases, context) or _by_host(pool, named) or ([] if _value(pool, 'written_in') else lone.get(_value(pool, 'product'), []))
-        pool.peer_map['database'] = Peers.of(found, context.complete, NOT_SEEN['database'])
-        for database in found:
-            back.setdefault(database, []).append(pool)
-    for database, users in back.items():
-        database.peer_map['pool'] = Peers.of(_counted_once(users), context.complete)
-
-
-def _host_names(server: Component) -> Iterable[str]:
+def host_names(server: Component) -> Iterable[str]:
     """Names under which a server is reached: its own, and those of the Services in front of its pod."""
     services = (service.name for pod in server.peers('pod') for service in pod.peers('service'))
     return dict.fromkeys((*(_value(server, 'names') or ()), *services))
 
 
-def _declared(client: Component, servers: Iterable[Component], context: Context) -> list[Component]:
-    names = [server for name, server in context.links if name in (client.name, client.identity)]
+def declared(client: Component, servers: Iterable[Component], context: Context) -> list[Component]:
+    """The servers that a person linked to a client, in the configuration or by an annotation of its pod."""
+    workloads, pods = client.peers('workload'), client.peers('pod')
+    own = {client.name, client.identity, *(one for workload in workloads for one in (workload.name, workload.identity))}
+    names = [server for name, server in context.links if name in own]
+    names.extend(name for pod in pods for name in _value(pod, 'links') or ())
     return [server for server in servers if server.name in names or server.identity in names] if names else []
-
-
-def _by_host(pool: Component, named: _Index) -> list[Component]:
-    """The one server that a host name means: 'db', 'db.namespace', 'db.namespace.svc...'. An outside name means none."""
-    parts = str(_value(pool, 'host') or '').split('.')
-    managed = parts[-3:] == ['rds', 'amazonaws', 'com']  # <identifier>.<account's own>.<region>.rds.amazonaws.com
-    if not parts[0] or (len(parts) > 2 and parts[2] != 'svc' and not managed):
-        return []
-    scope, product = parts[1] if len(parts) > 1 and not managed else pool.scope, _value(pool, 'product')
-    found = [
-        server for server in named.find([('host', parts[0])])
-        if (server.scope == scope or (len(parts) < 3 and not server.scope) or not scope) and product in (_value(server, 'product'), None, '')
-    ]  # fmt: skip
-    found = nearest(pool, found)
-    return found if len(found) == 1 else []
-
-
-def _lone_servers(pools: Iterable[Component], databases: Iterable[Component]) -> dict[str, list[Component]]:
-    """Product -> the only server of it in the run, known by a configuration file alone, when all pools name one host."""
-    hosts: dict[Any, set[Any]] = {}
-    for pool in pools:
-        hosts.setdefault(_value(pool, 'product'), set()).add(_value(pool, 'host'))
-    servers: dict[str, list[Component]] = {}
-    for database in databases:
-        servers.setdefault(_value(database, 'product'), []).append(database)
-    return {
-        product: found for product, found in servers.items()
-        if len(found) == 1 and 'carrier' not in found[0].peer_map and not any(_host_names(found[0])) and len(hosts.get(product, set()) - {None}) < 2
-    }  # fmt: skip
-
-
-def _counted_once(pools: list[Component]) -> list[Component]:
-    """Without the pools of a file that is also read as mounted into a process, and those of source code beside a process: the process tells how many there are."""
-    if any('carrier' in pool.peer_map for pool in pools):
-        pools = [pool for pool in pools if not _value(pool, 'written_in')]
-    mounted = {pool['max_open'].place.outermost() for pool in pools if 'carrier' in pool.peer_map}
-    return [pool for pool in pools if 'carrier' in pool.peer_map or pool['max_open'].place.outermost() not in mounted]
 
 
 def _grpc_servers(by_kind: Mapping[str, list[Component]], context: Context) -> None:
@@ -241,8 +192,8 @@ def _grpc_servers(by_kind: Mapping[str, list[Component]], context: Context) -> N
     if not clients:
         return
     servers = [*by_kind.get('grpc-server', ()), *by_kind.get('triton', ())]
-    named = _Index(servers, lambda server: [('host', name) for name in _host_names(server)])
+    named = Index(servers, lambda server: [('host', name) for name in host_names(server)])
     for client in clients:
         target = str(_value(client, 'target') or '').rpartition('/')[2].partition(':')[0].split('.')[0] or client.name
-        found = _declared(client, servers, context) or nearest(client, list(named.find([('host', target)])))
+        found = declared(client, servers, context) or nearest(client, list(named.find([('host', target)])))
         client.peer_map['grpc-server'] = Peers.of(found, context.complete, NOT_SEEN['grpc-server'])

@@ -152,7 +152,8 @@ def demand_of(pool: Component) -> Demand:
         unknown = unknown or pool['users'].reason
     if not size.is_known:
         unknown = f'pool of {pool.name}: {size.reason}'
-    words = f'{pool.name}: {pods.words} x {_each(workers, users, int(open_each), more)}'
+    factors = _each(workers, users, int(open_each), more)
+    words = f'{pool.name}: {pods.words} x ' + (f'{each} connections (max_db_connections)' if each == most else factors)
     return Demand(pool, pods, each, words, unknown)
 
 

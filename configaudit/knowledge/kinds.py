@@ -60,6 +60,7 @@ POD = Kind('pod', (), {
     'gpus': _spec('count', 0),
     'gpu_labels': _spec(),
     'engine_version': _spec('text'),
+    'links': _spec(default=()),
     'volumes': _spec(default=()),
     'shm': _spec(),
     'rwo_claims': _spec(default=()),

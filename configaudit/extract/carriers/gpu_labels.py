@@ -10,6 +10,7 @@ from configaudit.places import Document
 
 ANNOTATION = 'configaudit.io/gpu'
 VERSION_ANNOTATION = 'configaudit.io/engine-version'
+LINKS_ANNOTATION = 'configaudit.io/links'
 _TELLING = regex(r'gpu|accelerator|nvidia|instance-(type|family)|machine-(type|family)|compute-class|nodepool|agentpool|node[-_]?group', 2)
 """Keys of node labels that may tell the GPU, the machine, or the pool of nodes."""
 
@@ -37,11 +38,15 @@ def gpu_labels(document: Document, spec: Map) -> Setting | None:
 
 
 def noted(document: Document, holder: Map, pod: Component) -> None:
-    """What a person noted on a pod template or the object around it: the GPU and the engine's version; the inner note wins."""
+    """What a person noted on a pod template or the object around it: the GPU the engine's version, what it connects to; the inner note wins."""
     notes = mapping(holder, 'metadata', 'annotations')
     node = get(notes, ANNOTATION)
     if isinstance(node, Scalar) and not any(key == ANNOTATION for labels in pod['gpu_labels'].known_value or () for key, _ in labels):  # type: ignore[attr-defined]
         pod.settings['gpu_labels'] = Setting('gpu_labels', (((ANNOTATION, _read(document, node)),),), place_of(document, node))
+    node = get(notes, LINKS_ANNOTATION)
+    if isinstance(node, Scalar) and 'links' not in pod.settings:
+        names = tuple(filter(None, (part.strip() for part in _read(document, node).replace('\n', ',').split(','))))
+        pod.settings['links'] = Setting('links', names, place_of(document, node))
     node = get(notes, VERSION_ANNOTATION)
     if isinstance(node, Scalar) and 'engine_version' not in pod.settings:
         pod.settings['engine_version'] = Setting('engine_version', _read(document, node), place_of(document, node))

@@ -23,8 +23,10 @@ from configaudit.parse.entries import Entry
 from configaudit.parse.ini import read_ini
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
+from configaudit.units import HOLE
 
 IMAGE = regex(r'(?:^|/)(?:[\w.-]*-)?pgbouncer(?:-[\w.-]*)?$')
+_TEMPLATE = regex(r'\{\{|\$\{?\w|\{%|<%')
 _NOT_IT = regex(r'exporter|operator')
 _HOSTS = ('DB_HOST', 'POSTGRESQL_HOST', 'PGBOUNCER_HOST', 'POSTGRES_HOST')
 _FOLLOWS, _BY_DEFAULT = (1, 21), (1, 24)
@@ -135,22 +137,27 @@ def _of_file(document: Document, base: Pooler) -> Iterator[Component]:
     included = any(entry.key == '%include' for entry in entries)
     pooler = base._replace(parameters=own, place=place, partial=base.partial or ('another file is included' if included else ''))
     yield server_of(pooler)
-    yield from (pool_of(pooler, _behind(document, entry)) for entry in entries if entry.section == 'databases' and entry.key != '%include')
+    named = (entry for entry in entries if entry.section == 'databases' and entry.value and not entry.key.startswith(('%', '{')))
+    yield from (pool_of(pooler, _behind(document, entry)) for entry in named)
 
 
 def _word(document: Document, entry: Entry) -> Word:
-    return Word(entry.value, Place(document, entry.start, entry.end))
+    return _filled(Word(entry.value, Place(document, entry.start, entry.end)))
+
+
+def _filled(word: Word) -> Word:
+    return word._replace(value=HOLE, pure=False, reason='filled by a template') if _TEMPLATE.search(word.value) else word
 
 
 def _behind(document: Document, entry: Entry) -> Behind:
     own: dict[str, Word] = {}
     for pair in re.finditer(r'(\w+)\s*=\s*(\'[^\']*\'|\S+)', entry.value):
         value = pair[2].strip("'")
-        own[pair[1].lower()] = Word(value, Place(document, entry.start + pair.start(2), entry.start + pair.end(2)), pair[2] == value)
+        own[pair[1].lower()] = _filled(Word(value, Place(document, entry.start + pair.start(2), entry.start + pair.end(2)), pair[2] == value))
     host = own['host'].value.split(',')[0].lower() if 'host' in own else ''
     place = Place(document, entry.key_start, entry.key_end)
     user = own['user'].value if 'user' in own else ''
-    return Behind(entry.key, '' if host.startswith('/') or '$' in host else host, place, own, user, 'the entry names no host')
+    return Behind(entry.key, '' if host.startswith('/') or HOLE in host else host, place, own, user, 'the entry names no host')
 
 
 def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:

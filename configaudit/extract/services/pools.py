@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from configaudit.extract.commands import Invocation, environment_seen
 from configaudit.extract.environment import Stores, unseen_imports
-from configaudit.extract.process import Process, Reading, nothing
+from configaudit.extract.process import Process, Reading, Reference, nothing
 from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.pool_environment import environment_drafts
 from configaudit.extract.services.pool_files import application_name, spring_drafts, tree_drafts
@@ -76,12 +76,15 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
     if not drafts:
         return []
     processes = processes_of(process, invocations)
+    secrets = _secrets(process)
     partial = process.partial or unseen_imports(process, stores)
     pools = []
     for draft in drafts:
         if processes is not None:
             draft.settings['processes'] = processes
         draft.settings['serves'] = Setting('serves', _serves(carrier), carrier.place)
+        if secrets:
+            draft.settings['secrets'] = Setting('secrets', secrets, carrier.place)
         pool = component_of(draft, carrier.name, f'{carrier.identity}/pool/{draft.key}', carrier.scope, partial)
         pool.peer_map['carrier'] = Peers.of([carrier], True)
         for kind in ('pod', 'workload'):
@@ -89,6 +92,12 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
                 pool.peer_map[kind] = carrier.peer_map[kind]
         pools.append(pool)
     return pools
+
+
+def _secrets(process: Process) -> tuple[str, ...]:
+    """Names of the Secrets that give it values: an operator's tells the database."""
+    referenced = (variable.value.name for variable in process.environment if isinstance(variable.value, Reference) and variable.value.kind == 'Secret')
+    return tuple(dict.fromkeys((*referenced, *(item.name for item in process.imported if item.kind == 'Secret'))))
 
 
 def _serves(carrier: Component) -> bool:

@@ -1,6 +1,7 @@
 """Database servers: how many connections they accept, by what names they are reached, which pools reach them."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -108,3 +109,88 @@ def test_linked_by_declaration(found: Callable[..., list[str]]) -> None:
 def test_two_hosts_leave_a_lone_file_unlinked(found: Callable[..., list[str]]) -> None:
     two = APP.format(host='one') + APP.format(host='two').removeprefix('services:\n').replace('  app:', '  app2:')
     assert found({'compose.yaml': two, 'postgresql.conf': 'max_connections = 100\n'}, 'db-pools-exceed-server') == []
+
+
+CNPG = 'apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: main, namespace: shop}\nspec:\n  instances: 3\n'
+
+
+def test_replicas_have_limits_of_their_own(run: Run) -> None:
+    primary, replicas = servers(run({'db.yaml': CNPG + '  postgresql: {parameters: {max_connections: "50"}}\n'}))
+    assert (primary['names'].value, primary['instances'].value) == (('main-rw',), 1)
+    assert (replicas['names'].value, replicas['instances'].value) == (('main-ro', 'main-r'), 3)
+
+
+def test_a_single_server_is_its_own_replica(run: Run) -> None:
+    (server,) = servers(run({'db.yaml': CNPG.replace('3', '1')}))
+    assert server['names'].value == ('main-rw', 'main-ro', 'main-r')
+
+
+POOLER = 'apiVersion: postgresql.cnpg.io/v1\nkind: Pooler\nmetadata: {name: door, namespace: shop}\nspec:\n  cluster: {name: main}\n'
+
+
+def test_a_pooler_opens_connections_to_its_cluster(run: Run) -> None:
+    text = CNPG + '---\n' + POOLER + '  instances: 4\n  type: rw\n  pgbouncer:\n    poolMode: transaction\n    parameters: {default_pool_size: "30"}\n'
+    result = run({'db.yaml': text})
+    (pool,) = (component for component in result.components if component.kind.name == 'pool')
+    assert [peer.name for peer in pool.peers('database')] == ['main']
+    (found,) = (item for item in result.findings if item.rule.id == 'db-pools-exceed-server')
+    assert (found.values['total'], found.values['usable'], found.severity) == (150, 97, 'error')
+
+
+@pytest.mark.parametrize(
+    ('head', 'spec', 'names'),
+    [
+        ('postgres-operator.crunchydata.com/v1beta1\nkind: PostgresCluster', '  patroni: {dynamicConfiguration: {postgresql: {parameters: {max_connections: 300}}}}\n', 'main-primary'),
+        ('pgv2.percona.com/v2\nkind: PerconaPGCluster', '  patroni: {dynamicConfiguration: {postgresql: {parameters: {max_connections: 300}}}}\n', 'main-ha'),
+        ('pxc.percona.com/v1\nkind: PerconaXtraDBCluster', '  pxc:\n    size: 3\n    configuration: |\n      [mysqld]\n      max_connections=300\n', 'main-haproxy'),
+        ('k8s.mariadb.com/v1alpha1\nkind: MariaDB', '  myCnf: |\n    [mariadb]\n    max_connections=300\n', 'main'),
+        ('mysql.oracle.com/v2\nkind: InnoDBCluster', '  mycnf: |\n    [mysqld]\n    max_connections=300\n', 'main'),
+    ],
+)
+def test_more_operators(run: Run, head: str, spec: str, names: str) -> None:
+    (server, *_) = servers(run({'db.yaml': f'apiVersion: {head}\nmetadata: {{name: main}}\nspec:\n{spec}'}))
+    assert server['max_connections'].value == 300
+    assert names in server['names'].value
+
+
+@pytest.mark.parametrize('head', ['acid.zalan.do/v1\nkind: postgresql', 'stackgres.io/v1\nkind: SGCluster', 'ps.percona.com/v1\nkind: PerconaServerMySQL'])
+def test_a_limit_that_the_operator_derives_is_unknown(run: Run, head: str) -> None:
+    (server, *_) = servers(run({'db.yaml': f'apiVersion: {head}\nmetadata: {{name: main}}\nspec: {{x: 1}}\n'}))
+    assert not server['max_connections'].is_known
+
+
+def test_the_operators_secret_tells_the_database(run: Run) -> None:
+    app = (
+        'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: api, namespace: shop}\nspec:\n  replicas: 40\n  template:\n    spec:\n      containers:\n'
+        '        - name: api\n          image: example.com/api:1\n          env:\n            - {name: DB_POOL_SIZE, value: "2"}\n'
+        '            - name: DATABASE_URL\n              valueFrom: {secretKeyRef: {name: main-app, key: uri}}\n'
+    )
+    (found,) = (item for item in run({'a.yaml': app, 'db.yaml': CNPG}).findings if item.rule.id == 'db-pools-exceed-server')
+    assert (found.values['server'], found.values['total']) == ('main', 100)
+
+
+@pytest.mark.parametrize(('tag', 'given', 'followed'), [('1.18.0', '', 0), ('v1.22.1-p0', '', 0), ('1.24.1', '', 200), ('1.22.0', '50', 50), ('1.20.0', '50', 0), ('latest', '', None)])
+def test_prepared_statements_of_a_pgbouncer_by_its_version(run: Run, tag: str, given: str, followed: int | None) -> None:
+    variables = f'    environment: {{DB_HOST: db, MAX_CLIENT_CONN: 300{", MAX_PREPARED_STATEMENTS: " + given if given else ""}}}\n'
+    result = run({'compose.yaml': f'services:\n  door:\n    image: edoburu/pgbouncer:{tag}\n{variables}  db:\n    image: postgres:17\n'})
+    pooler = next(server for server in servers(result) if server['pooler'].value)
+    assert (pooler['max_connections'].value, pooler['max_prepared'].known_value) == (300, followed)
+
+
+def test_a_mounted_file_is_the_containers(run: Run) -> None:
+    files = {
+        'compose.yaml': 'services:\n  door:\n    image: edoburu/pgbouncer:1.24.1\n    deploy: {replicas: 3}\n    volumes: ["./bouncer.ini:/etc/pgbouncer/pgbouncer.ini"]\n  db:\n    image: postgres:17\n',
+        'bouncer.ini': '[databases]\nshop = host=db user=shop pool_size=40\n[pgbouncer]\npool_mode = transaction\n',
+    }
+    (found,) = (item for item in run(files).findings if item.rule.id == 'db-pools-exceed-server')
+    assert (found.values['total'], found.place.document.path) == (120, 'bouncer.ini')
+
+
+def test_a_described_server(run: Run) -> None:
+    text = APP.format(host='orders.abc.eu-west-1.rds.amazonaws.com')
+    config = 'databases:\n  - name: orders\n    hosts: [orders.abc.eu-west-1.rds.amazonaws.com]\n    max_connections: 200\n'
+    from configaudit.config import read_config
+
+    (Path('configaudit.yaml')).write_text(config)
+    (found,) = (item for item in run({'compose.yaml': text}, read_config('configaudit.yaml', trusted=True)).findings if item.rule.id == 'db-pools-exceed-server')
+    assert (found.values['usable'], found.values['server'], found.related[0][1].document.path) == (197, 'orders', 'configaudit.yaml')
