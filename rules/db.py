@@ -157,7 +157,7 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     if size.known_value == math.inf:
         raise NotApplicable('it has no limit, which is another finding')
     pods, processes = worst_pods(pool), pool['processes']
-    workers = int(processes.value or 1) if processes.is_known else 1
+    workers = int(processes.value or 1)
     host = pool['host'].known_value or 'the database'
     copies = f'{pods.words} x {workers} processes' if workers > 1 else pods.words
     see = [*pods.see, *((('worker processes', processes),) if processes.is_set else ())]
