@@ -26,7 +26,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'go-runtime': ('golang',),
     'managed-heap': ('heap',),
     'grpc-client': ('grpc', 'grpc_balancing'),
-    'http-client': ('http_clients', 'chains'),
+    'http-client': ('http_clients', 'http_client_waits', 'python_clients', 'chains'),
     'http-transport': ('http_clients',),
     'grpc-end': ('grpc_arguments',),
     'grpc-environment': ('grpc',),

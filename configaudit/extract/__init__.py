@@ -141,6 +141,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.go_pools', 'settle', reading)
     if any(data.kind == 'gunicorn' for data in reading.data):
         _call('services.python_pools', 'join_servers', reading)
+    if files is not None and any('http2' in component.settings for component in reading.components):
+        _call('services.python_requirements', 'join_requirements', reading.components, files)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
     if any(data.kind == 'terraform' for data in reading.data):

@@ -26,10 +26,15 @@ class Files:
         """Paths that something named."""
         return tuple(path for path, word in self._opened.items() if word is not None)
 
+    def has(self, path: str) -> bool:
+        """Whether the run has a file at this path, readable or not."""
+        path = normpath(path)
+        return path in self._by_name.get(basename(path), ())
+
     def at(self, path: str) -> Word | None:
         """The whole text of the file at this path; None when the run has none."""
         path = normpath(path)
-        if path not in self._by_name.get(basename(path), ()):
+        if not self.has(path):
             return None
         if path not in self._opened:
             self._opened[path] = self._open(path)

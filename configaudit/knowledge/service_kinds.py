@@ -114,8 +114,13 @@ HTTP_CLIENT = declare(Kind('http-client', (), {
     'per_request': SettingSpec('bool', False),
     'streams': SettingSpec('bool', False),
     'written_in': SettingSpec('text'),
+    'answers': SettingSpec('text', ''),
+    'blocks_loop': SettingSpec('bool', False),
+    'http2': SettingSpec('bool', False),
+    'h2_installed': SettingSpec('bool', True),
 }))  # fmt: skip
-"""`timeout_s`: the longest a whole answer may take, its body included (TOTAL). `gap_timeout_s`: the longest silence between two
+"""`answers`: what shows that generated text comes through it, or ''. `blocks_loop`: its requests hold up an event loop.
+`h2_installed`: whether what the program installs has the package that HTTP/2 needs. `timeout_s`: the longest a whole answer may take, its body included (TOTAL). `gap_timeout_s`: the longest silence between two
 reads. `first_byte_timeout_s`: the longest wait for the head of the answer. `retries`: tries after the first one. `per_request`:
 a client or its connections are made anew for every request. `connections`: the most it opens to one host."""
 

@@ -22,6 +22,8 @@ _IN_FOLDER = (
     ('my.cnf.d', 'cnf', 'mysql'), ('mysql.conf.d', 'cnf', 'mysql'), ('mariadb.conf.d', 'cnf', 'mysql'),
 )  # fmt: skip
 _MAYBE = frozenset(('conf', 'rules', 'cnf', 'toml', 'ini', 'txt', 'cfg', 'config'))
+_BESIDE = frozenset(('uv.lock', 'poetry.lock', 'Pipfile', 'Pipfile.lock'))
+"""Files that are opened when a program beside them asks."""
 _LINE_FORMATS = ('.toml', '.ini', '.cnf', '.rules')
 """Formats of their own, which quote YAML at most."""
 _MIME = (b'MIME-Version:', b'Content-Type: multipart/')
@@ -44,7 +46,7 @@ def is_wanted(path: str) -> bool:
     stem, _, extension = name.rpartition('.')
     if extension in PROGRAMS:
         return is_program(extension, name)
-    if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE:
+    if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE or name in _BESIDE:
         return True
     return name.startswith(('Dockerfile', 'Containerfile', '.env', 'Caddyfile.')) or (not stem and folder.endswith(('sites-enabled', 'sites-available')))
 

@@ -17,8 +17,12 @@ class Program(NamedTuple):
 
 _PYTHON = Program(
     'python',
-    (b'_engine(', b'ConnectionPool(', b'create_pool(', b'grpc.'),
-    regex(rb'\bcreate_(?:async_)?engine\(|\b(?:Async)?ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\('),
+    (b'_engine(', b'ConnectionPool(', b'create_pool(', b'grpc.', b'httpx', b'requests', b'aiohttp', b'OpenAI(', b'Anthropic('),
+    regex(
+        rb'\bcreate_(?:async_)?engine\(|\b(?:Async)?ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\('
+        rb'|\b(?:httpx|requests)\.(?:(?:Async)?Client|[sS]ession|get|post|put|patch|delete|request|stream)\(|\bClientSession\(|\bAsyncClient\(|\b(?:OpenAI|Anthropic)\('
+        rb'|\bAsync(?:Azure)?OpenAI\(|\bAzureOpenAI\(|\bAsyncAnthropic\('
+    ),
 )
 _GO = Program(
     'go',

@@ -13,7 +13,8 @@ _SERVER_FILE = regex(r'(?:^|/)gunicorn(?:[._]\w+)*\.py$')
 def read(document: Document) -> Reading | None:
     """What a file sets up; None when that is nothing, or it is no part of a service."""
     found = engines.read(document) if any(word in document.parsed for word in (b'vllm', b'sglang', b'LLMConfig')) else None
-    if not is_served(document.path) or not any(word in document.parsed for word in WORDS):
+    asks = _HTTP.search(document.parsed) is not None and _ASKS.search(document.parsed) is not None
+    if not is_served(document.path) or not (asks or any(word in document.parsed for word in WORDS)):
         return found
     try:
         source = Source(document)
@@ -31,8 +32,15 @@ def read(document: Document) -> Reading | None:
         from configaudit.extract.services.python_pools import pools_of
 
         reading.components.extend((*grpc_components(source), *pools_of(source)))
+        if asks:
+            from configaudit.extract.services.python_http import clients_of
+
+            reading.components.extend(clients_of(source))
     return reading if found is not None or reading.components or reading.data else None
 
 
+_HTTP = regex(rb'\b(?:httpx|requests|aiohttp|openai|anthropic)\b')
+_ASKS = regex(rb'completions|/generate_stream|/v1/|/api/generate|\bhttp2\b|fastapi|starlette|quart|responses\.|messages\.')
+"""Words of a file that asks for generated text, speaks HTTP/2, or serves on an event loop."""
 WORDS = (b'create_engine', b'create_async_engine', b'ConnectionPool', b'create_pool', b'grpc', b'workers', b'threads')
 """A file without any of these sets up nothing that is read here."""
