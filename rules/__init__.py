@@ -28,6 +28,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'grpc-client': ('grpc', 'grpc_balancing'),
     'http-client': ('http_clients', 'http_client_waits', 'python_clients', 'chains'),
     'http-transport': ('http_clients',),
+    'http-server': ('http_servers',),
+    'http-handler': ('http_handlers',),
     'grpc-end': ('grpc_arguments',),
     'grpc-environment': ('grpc',),
     'triton': ('grpc', 'triton', 'draining'),

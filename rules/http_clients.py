@@ -1,9 +1,11 @@
-"""Rules for HTTP clients that programs make: clocks that run over a whole answer."""
+"""Rules for HTTP clients that programs make: clocks that run over a whole answer, connections that are not kept."""
 
 import math
 from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, rule
+
+_NET_HTTP = 'Go net/http, DefaultMaxIdleConnsPerHost = 2; measured: 50 concurrent senders x 20 requests opened 175 connections with 2, 50 with 64'
 
 
 @rule(
@@ -12,13 +14,54 @@ from configaudit.model import Component, NotApplicable, Problem, rule
     effect='long answers end when they are complete',
     side_effect='without any limit a dead server holds the request: bound the wait for headers (ResponseHeaderTimeout) and each gap instead',
 )  # fmt: skip
-def timeout_cuts_streams(client: Component) -> Iterator[Problem]:
-    """The client's timeout counts until the last byte: an answer that streams for longer is cut off in the middle, after status 200."""
+def timeout_cuts_streams(client: Component, *, longest_generation_s: float = 0) -> Iterator[Problem]:
+    """The client's timeout counts until the last byte: an answer that streams for longer is cut off in the middle, after status 200.
+
+    Declare `service: {longest_generation_s: ...}` to have the limit judged by it.
+    """
     timeout, streams = client['timeout_s'], client['streams']
     if not streams.value:
         raise NotApplicable('nothing shows that answers are streamed')
-    if timeout.value != math.inf:
+    if timeout.value != math.inf and not 0 < longest_generation_s <= timeout.value:
         yield Problem(timeout, 'this timeout ends every answer after {value} s, however much of it still comes', see=[('the stream', streams)])
+
+
+@rule(
+    'http-idle-connections-few', on='http-client', severity='warning', source=_NET_HTTP,
+    effect='requests find an open connection instead of opening one', side_effect='more idle connections stay open at the server',
+)  # fmt: skip
+def idle_connections_few(client: Component, *, enough: int = 16) -> Iterator[Problem]:
+    """A gateway that keeps two idle connections to its server closes all others after each answer and opens them again for the next request.
+
+    Under load that is a handshake for most requests and thousands of sockets in TIME_WAIT. MaxIdleConns counts all hosts together and does
+    not raise it: set MaxIdleConnsPerHost to the number of requests at once. It counts for HTTP/1.1; over HTTP/2 one connection carries all.
+    """
+    idle, total, most = client['idle_per_host'], client['idle_total'], client['connections']
+    if not client['forwards'].value or (idle.is_known and idle.known_value is None):
+        raise NotApplicable('nothing shows that it hands on the requests of many')
+    if idle.value >= enough or idle.value >= most.value:
+        return
+    beside = most if most.is_set else total if total.is_set and total.value > 100 else None
+    see = [('many are wanted here', beside)] if beside is not None else [('requests are handed on', client['forwards'])]
+    unset = '' if idle.is_set else ' (the default)'
+    yield Problem(
+        idle, 'of the connections to a host only {value}{unset} are kept when idle: a gateway opens new ones for most of its requests', unset=unset, see=see,
+        severity=None if beside is not None else 'advice',
+    )  # fmt: skip
+
+
+@rule(
+    'http-client-per-request', on='http-client', severity='warning', source='Go net/http, Transport: "should be reused instead of created as needed"; httpx, aiohttp and requests say the same of clients and sessions',
+    effect='requests share open connections', side_effect='none: clients are safe for concurrent use',
+)  # fmt: skip
+def client_per_request(client: Component) -> Iterator[Problem]:
+    """A client that is made for each request opens a connection for each: a handshake every time, and what it leaves open stays open until the server closes it.
+
+    Measured in Go: 50 requests with a transport each left 50 open connections and some 150 goroutines; with a new http.Client on the default transport, which is shared, they used one.
+    """
+    anew = client['per_request']
+    if anew.value:
+        yield Problem(anew, 'connections of its own are made for every request: none is used again')
 
 
 @rule(
@@ -36,3 +79,42 @@ def http2_silently_off(transport: Component) -> Iterator[Problem]:
         raise NotApplicable('the file says which protocol it wants')
     if own.value:
         yield Problem(own, 'this TLS configuration turns HTTP/2 off: the transport has no ForceAttemptHTTP2')
+
+
+@rule(
+    'http-keepalives-disabled', on='http-transport', severity='warning', source='Go net/http, Transport.DisableKeepAlives: each connection serves one request',
+    effect='requests share open connections', side_effect='a connection that the server closes while idle shows as a retried request',
+)  # fmt: skip
+def keepalives_disabled(transport: Component) -> Iterator[Problem]:
+    """A gateway without keep-alive opens a TCP, and perhaps a TLS, connection for every request it hands on."""
+    off = transport['keepalives_off']
+    if off.value:
+        yield Problem(off, 'DisableKeepAlives: every request that is handed on opens a connection of its own')
+
+
+@rule(
+    'http2-health-ping-off', on='http-transport', severity='advice', checklist='july-6',
+    source='golang.org/x/net/http2 Transport.ReadIdleTimeout: 0 sends no health check; PingTimeout 15 s', effect='a dead connection is closed instead of used again',
+    side_effect='a ping on connections that are silent for that long: gRPC servers police pings, plain HTTP/2 servers do not',
+)  # fmt: skip
+def http2_health_ping_off(transport: Component) -> Iterator[Problem]:
+    """An HTTP/2 connection whose other end vanished is used for every new request until TCP gives up, some 15 minutes later.
+
+    ReadIdleTimeout: 30 s finds it by a ping.
+    """
+    ping = transport['health_ping_s']
+    if transport['product'].value != 'x/net/http2':
+        raise NotApplicable('no http2.Transport')
+    if not ping.value:
+        yield Problem(ping, 'no ReadIdleTimeout: a connection that died behind a load balancer keeps getting requests')
+
+
+@rule('go-http2-api-missing', on='http-transport', severity='error', checklist='july-5', source='golang.org/x/net/http2: ConfigureTransport, ConfigureTransports, ConfigureServer', effect='the program compiles')
+def http2_api_missing(transport: Component) -> Iterator[Problem]:
+    """golang.org/x/net/http2 has no WithTransport, whatever guides say: the program does not compile.
+
+    ForceAttemptHTTP2 on the transport, or http2.ConfigureTransports, is what turns HTTP/2 on; over http:// neither does.
+    """
+    missing = transport['no_such_api']
+    if missing.is_set:
+        yield Problem(missing, '{value}: use ForceAttemptHTTP2 or http2.ConfigureTransports')

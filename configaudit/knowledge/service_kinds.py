@@ -68,6 +68,8 @@ GO_RUNTIME = declare(Kind('go-runtime', (), {
     'go_version': SettingSpec('text'),
     'follows_quota': SettingSpec('bool', False),
     'evidence': SettingSpec('text', 'name'),
+    'automatic': SettingSpec('bool', False),
+    'memory_automatic': SettingSpec('bool', False),
 }))  # fmt: skip
 
 HEAP = declare(Kind('managed-heap', (), {
@@ -87,7 +89,11 @@ GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
     'max_pings': SettingSpec('count', 0),
     'unread': SettingSpec(default=()),
     'server_from': SettingSpec('text', 'name'),
+    'time_asked_s': SettingSpec('s'),
+    'resolver': SettingSpec('text', 'dns'),
 }))  # fmt: skip
+"""`time_asked_s`: what the program writes where the library raises it to its floor (0: it sets the option without a time).
+`resolver`: of a target without a scheme; 'passthrough' hands the name to the dialer, which picks one address."""
 
 GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
     'names': SettingSpec(default=()),
@@ -100,6 +106,8 @@ GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
     'timeout_s': SettingSpec('s', 20),
     'max_connection_age_s': SettingSpec('s', math.inf),
     'max_connection_age_grace_s': SettingSpec('s', math.inf),
+    'max_concurrent_streams': SettingSpec('count', math.inf),
+    'port': SettingSpec('text'),
 }))  # fmt: skip
 
 HTTP_CLIENT = declare(Kind('http-client', (), {
@@ -109,6 +117,8 @@ HTTP_CLIENT = declare(Kind('http-client', (), {
     'gap_timeout_s': SettingSpec('s', math.inf),
     'first_byte_timeout_s': SettingSpec('s', math.inf),
     'idle_per_host': SettingSpec('count'),
+    'idle_total': SettingSpec('count'),
+    'forwards': SettingSpec('bool', False),
     'connections': SettingSpec('count', math.inf),
     'retries': SettingSpec('count', 0),
     'per_request': SettingSpec('bool', False),
@@ -122,7 +132,8 @@ HTTP_CLIENT = declare(Kind('http-client', (), {
 """`answers`: what shows that generated text comes through it, or ''. `blocks_loop`: its requests hold up an event loop.
 `h2_installed`: whether what the program installs has the package that HTTP/2 needs. `timeout_s`: the longest a whole answer may take, its body included (TOTAL). `gap_timeout_s`: the longest silence between two
 reads. `first_byte_timeout_s`: the longest wait for the head of the answer. `retries`: tries after the first one. `per_request`:
-a client or its connections are made anew for every request. `connections`: the most it opens to one host."""
+a client or its connections are made anew for every request. `connections`: the most it opens to one host. `idle_per_host`: idle
+connections it keeps to one host, `idle_total` to all. `forwards`: it hands on the requests of many clients."""
 
 HTTP_SERVER = declare(Kind('http-server', (), {
     'product': SettingSpec('text', 'net/http'),
@@ -136,7 +147,25 @@ HTTP_SERVER = declare(Kind('http-server', (), {
 """A program's own server. `write_timeout_s`: the longest a whole answer may take (TOTAL). `idle_timeout_s`: how long it keeps an idle
 connection. `graceful_s`: how long it lets requests finish after SIGTERM (inf: until the process is killed)."""
 
+HTTP_HANDLER = declare(Kind('http-handler', (), {
+    'detached': SettingSpec(default=()),
+    'generates': SettingSpec('bool', False),
+    'headers_lost': SettingSpec('bool', False),
+    'headers_whole': SettingSpec('bool', False),
+    'time_limited': SettingSpec('bool', False),
+    'streams': SettingSpec('bool', False),
+    'written_in': SettingSpec('text'),
+}))  # fmt: skip
+"""A function of a program that answers requests. `detached`: (what is called, place) of calls to other servers that outlive the
+request. `headers_lost`: it sends the status of another server's answer without its headers. `headers_whole`: it forwards every
+header of the request. `time_limited`: it is wrapped in what holds its answer back until a time limit."""
+
 HTTP_TRANSPORT = declare(Kind('http-transport', (), {
+    'product': SettingSpec('text', 'net/http'),
+    'health_ping_s': SettingSpec('s', 0),
+    'keepalives_off': SettingSpec('bool', False),
+    'cleartext': SettingSpec('bool', False),
+    'no_such_api': SettingSpec('text'),
     'own_tls': SettingSpec('bool', False),
     'http2_decided': SettingSpec('bool', False),
 }))  # fmt: skip

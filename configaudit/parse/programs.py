@@ -26,10 +26,18 @@ _PYTHON = Program(
 )
 _GO = Program(
     'go',
-    (b'grpc.', b'keepalive.', b'sql.Open', b'gorm.Open', b'sqlx.', b'pgxpool.', b'SetMaxOpenConns', b'http.Client{', b'http.Transport{'),
-    regex(rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bhttp\.Client\{\s*\w|\bhttp\.Transport\{'),
+    (
+        b'grpc.', b'keepalive.', b'sql.Open', b'gorm.Open', b'sqlx.', b'pgxpool.', b'SetMaxOpenConns', b'SetConnMax', b'http.', b'http2.', b'httputil.', b'automaxprocs',
+        b'automemlimit', b'gin.Context', b'echo.Context', b'runtime.GOMAXPROCS(', b'debug.SetMemoryLimit(',
+    ),
+    regex(
+        rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bSetConnMax|'
+        rb'\bhttp\.(?:Client\{|Transport\{|Server\{|ListenAndServe|Serve\(|ServeTLS\(|TimeoutHandler\(|DefaultClient\b|NewRequest\(|NewRequestWithContext\(context\.)|\bhttp2\.(?:Transport\{|With)|'
+        rb'ReverseProxy\b|/auto(?:maxprocs|memlimit)"|\bruntime\.GOMAXPROCS\(|\bdebug\.SetMemoryLimit\(|'
+        rb'\A(?s:(?=.*(?:\bNewRequestWithContext\(|\bhttp\.(?:Get|Head|Post|PostForm)\(|\bcontext\.(?:Background|TODO)\(\))).*\b(?:http\.ResponseWriter|gin\.Context|echo\.Context)\b)'
+    ),
     regex(r'_test\.go$'),
-)
+)  # fmt: skip
 _TERRAFORM = Program(
     'terraform',
     (b'aws_', b'google_', b'azurerm_', b'module'),

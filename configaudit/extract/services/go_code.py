@@ -1,10 +1,15 @@
 """Go programs: what their source sets up of gRPC, connection pools and HTTP clients."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
 from configaudit.extract.process import Data, Reading, nothing
 from configaudit.extract.services.go_grpc import grpc_components
 from configaudit.extract.services.go_http import http_components
 from configaudit.extract.services.go_pools import pools_of
 from configaudit.extract.services.source_role import is_served
+from configaudit.knowledge.service_kinds import HTTP_HANDLER
+from configaudit.model import Component
 from configaudit.parse.golang import Source
 from configaudit.parse.grammar import Unreadable
 from configaudit.patterns import regex
@@ -14,7 +19,8 @@ _GENERATED = regex(rb'(?m)^// Code generated .* DO NOT EDIT\.$')
 _TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/DATA-DOG/go-sqlmock')
 WORDS = (
     b'grpc.', b'keepalive.', b'sql.Open', b'sqlx.', b'gorm.Open', b'pgxpool.', b'SetMaxOpenConns', b'SetMaxIdleConns', b'SetConnMax', b'http.Client{',
-    b'http.Transport{', b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ',
+    b'http.Transport{', b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ', b'http.Server{', b'ListenAndServe', b'http.Serve', b'TimeoutHandler', b'ReverseProxy',
+    b'http.NewRequest', b'http2.', b'http.Request', b'gin.Context', b'echo.Context', b'context.Background', b'context.TODO', b'GOMAXPROCS', b'SetMemoryLimit',
 )  # fmt: skip
 """A function without any of these is not walked."""
 
@@ -31,7 +37,17 @@ def read(document: Document) -> Reading | None:
         return None
     reading = nothing()
     pools, loose = pools_of(source)
-    reading.components.extend((*grpc_components(source), *pools, *http_components(source)))
+    reading.components.extend((*grpc_components(source), *pools, *_numbered(http_components(source), document.path)))
     if loose:
         reading.data.append(Data('go-pool-setters', '', document.path, {}))
     return reading if reading.components or reading.data else None
+
+
+def _numbered(components: Iterable[Component], path: str) -> Iterator[Component]:
+    """Components with an identity that no other line of the file changes."""
+    numbers: Counter[str] = Counter()
+    for component in components:
+        key = component.name if component.kind is HTTP_HANDLER else ''
+        numbers[component.kind.name + key] += 1
+        component.identity = '/'.join(filter(None, ('go', path, component.kind.name, key, str(numbers[component.kind.name + key] - 1))))
+        yield component

@@ -1,90 +1,144 @@
-"""HTTP in Go source: clients that carry a total timeout, and whether streams go through them; transports that lose HTTP/2."""
+"""HTTP in Go source: the clients that programs make, with their clocks, their connections and whether streams go through them."""
 
 import math
 from collections.abc import Iterator
 from typing import Any
 
-from configaudit.extract.services.go_values import LOCKED, NANOSECONDS, setting_at
-from configaudit.knowledge.service_kinds import HTTP_CLIENT, HTTP_TRANSPORT
+from configaudit.extract.services.go_forwarding import handlers, hands_on
+from configaudit.extract.services.go_handlers import Function, calls_in, functions
+from configaudit.extract.services.go_servers import servers
+from configaudit.extract.services.go_streams import (
+    GENERATION_WORDS,
+    STREAM_WORDS,
+    called_here,
+    found_in,
+    name_of,
+    sends,
+    stream_of,
+)
+from configaudit.extract.services.go_transports import TRANSPORT, pool_of, transports
+from configaudit.extract.services.go_values import NANOSECONDS, WORKED_OUT, default, setting_at
+from configaudit.knowledge.service_kinds import HTTP_CLIENT
 from configaudit.model import Component, Setting
 from configaudit.parse.golang import Scope, Source
-from configaudit.patterns import regex
 from configaudit.places import Place
 
-_STREAM_WORDS = regex(rb'text/event-stream|\bhttp\.Flusher\b|"\[DONE\]"|"data: ?"|`data: ?`')
-_STREAM_NAME = regex(r'(?:(?:^|_|(?<=[a-z0-9]))Stream|^stream)(?:ing|ed|s)?(?:[A-Z_]|$)')
-_DECIDED = regex(rb'ForceAttemptHTTP2|TLSNextProto|NextProtos|SetHTTP2|http2\.Configure|http2\.Transport|\bProtocols\b')
-"""Words by which a file shows that somebody thought of HTTP/2."""
-_GATEWAY = regex(rb'ReverseProxy|text/event-stream|/completions|http\.Flusher')
-"""Words of a program that hands many requests on: there the protocol matters."""
-_COMMENT = regex(rb'//[^\n]*')
+_SOURCE = 'net/http DefaultMaxIdleConnsPerHost'
+_IDLE_PER_HOST = 2
+_REVERSE = 'net/http/httputil.'
+_KEPT = (b'CloseIdleConnections', b'sync.Once', b'DisableKeepAlives')
+"""Words of a function that looks after the connections itself."""
 
 
 def http_components(source: Source) -> Iterator[Component]:
-    """Every http.Client literal with a Timeout, and of a gateway every http.Transport literal with a TLS configuration of its own."""
-    if 'net/http' not in source.imports.values():
-        return
-    yield from _transports(source)
-    number = 0
-    for scope in source.scopes:
-        for literal in scope.literals:
-            if source.name_of(literal.child_by_field_name('type')) != 'net/http.Client':
-                continue
-            timeout = (source.fields(literal) or {}).get('Timeout')
-            if timeout is None:
-                continue
-            limit = setting_at(source, scope, 'timeout_s', timeout, NANOSECONDS, 's')
-            if limit.is_known and not limit.known_value:
-                limit = limit._replace(known_value=math.inf)
-            path = source.document.path
-            component = Component(HTTP_CLIENT, path.rpartition('/')[2], f'go/{path}/http-client/{number}', source.place(literal), {'timeout_s': limit})
-            stream = _stream(source, scope, literal)
-            if stream is not None:
-                component.settings['streams'] = Setting('streams', True, stream)
-            number += 1
-            yield component
+    """The clients, transports, servers and handlers of a file."""
+    paths = source.imports.values()
+    if 'golang.org/x/net/http2' in paths or 'net/http' in paths:
+        yield from transports(source)
+    if 'net/http' in paths or _REVERSE[:-1] in paths:
+        answering = [function for function in functions(source) if function.is_handler]
+        gateways = [function for function in answering if hands_on(source, function) or found_in(source, function.node, STREAM_WORDS) or found_in(source, function.node, GENERATION_WORDS)]
+        for scope in source.scopes:
+            for literal in scope.literals:
+                kind = source.name_of(literal.child_by_field_name('type'))
+                if kind == 'net/http.Client':
+                    yield _client(source, scope, literal, answering, gateways)
+                elif kind == _REVERSE + 'ReverseProxy':
+                    yield _proxy(source, scope, literal, (source.fields(literal) or {}).get('Transport'))
+            yield from _made_proxies(source, scope)
+        yield from _default_client(source, gateways)
+        yield from servers(source)
+    yield from handlers(source)
 
 
-def _transports(source: Source) -> Iterator[Component]:
-    if not _GATEWAY.search(source.data):
-        return
-    decided = _DECIDED.search(source.data) is not None
-    for scope in source.scopes:
-        for literal in scope.literals:
-            if source.name_of(literal.child_by_field_name('type')) != 'net/http.Transport':
-                continue
-            custom = (source.fields(literal) or {}).get('TLSClientConfig')
-            if custom is not None:
-                path, place = source.document.path, source.place(custom)
-                settings = {'own_tls': Setting('own_tls', True, place, locked=LOCKED), 'http2_decided': Setting('http2_decided', decided, place)}
-                yield Component(HTTP_TRANSPORT, path.rpartition('/')[2], f'go/{path}/http-transport/{literal.start_byte}', source.place(literal), settings)
-
-
-def _stream(source: Source, scope: Scope, literal: Any) -> Place | None:
-    """Where a function that sends requests with this client, or calls one that does, reads a stream."""
+def _client(source: Source, scope: Scope, literal: Any, answering: list[Function], gateways: list[Function]) -> Component:
+    fields = source.fields(literal) or {}
+    settings: dict[str, Setting] = {}
+    if 'Timeout' in fields:
+        limit = setting_at(source, scope, 'timeout_s', fields['Timeout'], NANOSECONDS, 's')
+        settings['timeout_s'] = limit._replace(known_value=math.inf) if limit.is_known and not limit.known_value else limit
     local, field = _names(source, scope, literal)
-    senders = [user for user in source.scopes if any(_sends(source, call, local if user is scope or scope is source.package else '', field) for call in user.calls)]
-    names = {_name(source, user) for user in senders} - {''}
-    callers = [user for user in source.scopes if user not in senders and any(_calls(source, call) in names for call in user.calls)]
-    return next((found for user in (*senders, *callers) if (found := _reads_stream(source, user)) is not None), None)
+    if not local and not field and scope is not source.package:
+        local = _inline(source, literal)
+    transport = _pool(source, scope, fields.get('Transport'), source.place(literal), settings)
+    stream = stream_of(source, scope, local, field)
+    if stream is not None:
+        settings['streams'] = Setting('streams', True, stream)
+    user = next((function for function in gateways for call in calls_in(function) if sends(source, call, local if function.scope is scope or scope is source.package else '', field)), None)
+    if user is not None or stream is not None:
+        settings['forwards'] = Setting('forwards', True, stream or source.place(user.node.child_by_field_name('name') or user.node))  # type: ignore[union-attr]
+    if transport is not None and local and not field and _is_made_anew(source, scope, transport, local, answering):
+        settings['per_request'] = Setting('per_request', True, source.place(transport))
+    return _component(source, literal, settings, 'net/http')
 
 
-def _sends(source: Source, call: Any, local: str, field: str) -> bool:
-    receiver, method = source.method(call)
-    if method not in ('Do', 'Get', 'Post'):
+def _pool(source: Source, scope: Scope, transport: Any, place: Place, settings: dict[str, Setting]) -> Any:
+    """The connections a client keeps, into `settings`; the literal of its transport when the file shows it."""
+    if transport is None:
+        settings['idle_per_host'] = default('idle_per_host', _IDLE_PER_HOST, place, _SOURCE)
+        return None
+    literal = source.settled(transport, scope)
+    if literal.type == 'composite_literal' and source.name_of(literal.child_by_field_name('type')) == TRANSPORT:
+        settings.update(pool_of(source, scope, literal))
+        idle = settings.get('idle_per_host')
+        if idle is None or (idle.is_known and not idle.known_value):
+            settings['idle_per_host'] = default('idle_per_host', _IDLE_PER_HOST, source.place(literal), _SOURCE)
+        return literal
+    settings['idle_per_host'] = Setting('idle_per_host', None, source.place(transport), reason=WORKED_OUT)
+    return None
+
+
+def _is_made_anew(source: Source, scope: Scope, transport: Any, local: str, answering: list[Function]) -> bool:
+    """Whether a function that answers a request, or is called by one, makes a transport, sends with it and drops it."""
+    text = source.data[scope.node.start_byte : scope.node.end_byte]
+    if scope is source.package or not scope.node.start_byte <= transport.start_byte < scope.node.end_byte or any(word in text for word in _KEPT):
         return False
-    return (bool(local) and receiver == local) or (bool(field) and '.' in receiver and receiver.rpartition('.')[2] == field)
+    if not any(sends(source, call, local, '') for call in scope.calls):
+        return False
+    name = name_of(source, scope)
+    inside = any(function.node.start_byte <= transport.start_byte < function.node.end_byte for function in answering)
+    return inside or any(called_here(source, call) == name for function in answering for call in calls_in(function))
 
 
-def _name(source: Source, scope: Scope) -> str:
-    name = scope.node.child_by_field_name('name')
-    return source.text(name) if name is not None else ''
+def _inline(source: Source, literal: Any) -> str:
+    """What stands before `.Do` in `(&http.Client{}).Do(req)`."""
+    node = literal
+    while node.parent is not None and node.parent.type in ('unary_expression', 'parenthesized_expression'):
+        node = node.parent
+    return source.text(node) if node.parent is not None and node.parent.type == 'selector_expression' else ''
 
 
-def _calls(source: Source, call: Any) -> str:
-    """The name of the file's own function or method that a call may call."""
-    function = call.child_by_field_name('function')
-    return '' if source.called(call) else source.text(function).rpartition('.')[2] if function.type in ('identifier', 'selector_expression') else ''
+def _made_proxies(source: Source, scope: Scope) -> Iterator[Component]:
+    """Reverse proxies of httputil.NewSingleHostReverseProxy, with the transport that is set afterwards."""
+    for call in scope.calls:
+        if source.called(call) == _REVERSE + 'NewSingleHostReverseProxy':
+            holder = next((name for name, values in scope.bound.items() if any(value is not None and value.id == call.id for value in values)), '')
+            later = [found for name, found in scope.bound.items() if name.endswith('.Transport') and holder and name in (f'{holder}.Transport',)]
+            yield _proxy(source, scope, call.child_by_field_name('function'), later[0][-1] if later else None, bool(holder))
+
+
+def _proxy(source: Source, scope: Scope, node: Any, transport: Any, seen: bool = True) -> Component:
+    place = source.place(node)
+    settings: dict[str, Setting] = {'forwards': Setting('forwards', True, place)}
+    if seen:
+        _pool(source, scope, transport, place, settings)
+    return _component(source, node, settings, 'httputil.ReverseProxy')
+
+
+def _default_client(source: Source, answering: list[Function]) -> Iterator[Component]:
+    for function in answering:
+        for call in calls_in(function):
+            if source.method(call) == ('http.DefaultClient', 'Do'):
+                place = source.place(call.child_by_field_name('function'))
+                settings = {'forwards': Setting('forwards', True, place), 'idle_per_host': default('idle_per_host', _IDLE_PER_HOST, place, _SOURCE)}
+                yield _component(source, call, settings, 'net/http')
+                return
+
+
+def _component(source: Source, node: Any, settings: dict[str, Setting], product: str) -> Component:
+    path, place = source.document.path, source.place(node)
+    settings['product'], settings['written_in'] = Setting('product', product, place), Setting('written_in', 'Go', place)
+    return Component(HTTP_CLIENT, path.rpartition('/')[2], f'go/{path}/http-client/{node.start_byte}', place, settings)
 
 
 def _names(source: Source, scope: Scope, literal: Any) -> tuple[str, str]:
@@ -108,22 +162,3 @@ def _field_of(source: Source, scope: Scope, local: str) -> str:
             if source.text(value) == local:
                 return key
     return ''
-
-
-def _reads_stream(source: Source, scope: Scope) -> Place | None:
-    """Where a function shows that it hands an answer on piece by piece: server-sent events, a flushed response, a body given to a stream reader."""
-    start = scope.node.start_byte
-    text = _COMMENT.sub(lambda found: b' ' * len(found[0]), source.data[start : scope.node.end_byte])
-    found = _STREAM_WORDS.search(text)
-    if found is not None:
-        at = len(source.data[: start + found.start()].decode('utf-8', 'replace'))
-        return Place(source.document, at, at + len(found[0].decode('utf-8', 'replace')))
-    streams = _STREAM_NAME.search(_name(source, scope)) is not None
-    for call in scope.calls:
-        function = call.child_by_field_name('function')
-        if streams and source.called(call) in ('bufio.NewReader', 'bufio.NewScanner') and any(source.text(argument).endswith('.Body') for argument in source.arguments(call)[:1]):
-            return source.place(function)
-        name = source.text(function).rpartition('.')[2]
-        if _STREAM_NAME.search(name) and any(source.text(argument).endswith('.Body') for argument in source.arguments(call)):
-            return source.place(function)
-    return None
