@@ -83,6 +83,10 @@ def judge(intake: Intake, live: Iterable[Component], config: Config, masks: Coll
 def _connect(by_kind: dict[str, list[Component]], config: Config, masks: Collection[str]) -> None:
     """The neighbours that only some kinds have, each by the module that knows them."""
     if by_kind.keys() & {'service', 'proxy-upstream', 'proxy-route', 'proxy-listener', 'nginx'}:
+        if 'proxy-middleware' in by_kind or 'proxy-transport' in by_kind:
+            from configaudit.link_traefik import link_traefik
+
+            link_traefik(by_kind)
         from configaudit.link_proxies import link_proxies
 
         link_proxies(by_kind, config.context)

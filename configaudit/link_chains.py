@@ -15,7 +15,7 @@ _CHAT = '/v1/chat/completions'
 _LOCATION = regex(r'location (?:(=|\^~) )?(/\S*)$')
 _ENTRANCES = ('ingress-nginx', 'alb', 'gateway-api', 'gke')
 """Proxies that stand in front of the cluster's own: no sidecar, no pod of the run."""
-_IMAGES = {'nginx': ('nginx', 'nginx-unprivileged', 'openresty', 'angie'), 'envoy': ('envoy', 'envoy-distroless'), 'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian')}
+_IMAGES = {'nginx': ('nginx', 'nginx-unprivileged', 'openresty', 'angie'), 'envoy': ('envoy', 'envoy-distroless'), 'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian'), 'caddy': ('caddy',), 'traefik': ('traefik',)}
 _BASES = ('OPENAI_BASE_URL', 'OPENAI_API_BASE')
 """Variables from which OpenAI's library takes the address of its server."""
 MAX_HOPS = 12

@@ -47,6 +47,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'triton-trtllm-model': ('trtllm',),
     'proxy-upstream': ('http', 'nginx', 'grpc'),
     'proxy-route': ('streaming', 'retries', 'chains', 'gateways', 'http'),
+    'proxy-transport': ('gateways',),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
     'host': ('node_machine', 'node_memory', 'node_network', 'node_gpus', 'node_drift'),

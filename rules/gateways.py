@@ -52,3 +52,20 @@ def answer_head_timeout_short(route: Component, *, max_ttft_s: float = 0, longes
     elif not max_ttft_s and limit.value <= 60:
         message = 'the head of an answer must come within {value} s: a request that is not streamed, or waits for longer, ends in a 504'
         yield Problem(limit, message, why=why, severity='advice', see=shown_by(route))
+
+
+@rule(
+    'traefik-transport-keeps-two', on='proxy-transport', severity='warning', confidence='medium', checklist='july-5',
+    source='Traefik v3.7, cmd/configuration.go: maxIdleConnsPerHost 200 for the transport of all services; dynamic ServersTransport: 0, which is Go\'s DefaultMaxIdleConnsPerHost, 2; measured: 175 connections instead of 50 for 50 clients',
+    effect='requests under load find an open connection', side_effect='idle connections stay open at the servers',
+)  # fmt: skip
+def traefik_transport_keeps_two(transport: Component, *, limit: int = 8) -> Iterator[Problem]:
+    """A ServersTransport of its own keeps two idle connections per server, where Traefik's usual one keeps 200: under load every other
+    request opens a new connection, with its handshake, and leaves a port in TIME_WAIT.
+    """
+    keeps = transport['max_idle_per_host']
+    if not transport.name and not keeps.is_set:
+        raise NotApplicable('the transport of all services keeps 200')
+    if 0 <= keeps.value < limit:
+        unset = '' if keeps.is_set else ' (unset)'
+        yield Problem(keeps, 'maxIdleConnsPerHost{unset} keeps {value} idle connections per server; Traefik\'s usual transport keeps 200', unset=unset)

@@ -32,7 +32,7 @@ def generation_retried(route: Component) -> Iterator[Problem]:
     again, attempts = route['retry_on'], route['attempts']
     if not again.is_set or (attempts.is_set and attempts.value == 0):
         raise NotApplicable('nothing is retried on conditions that are written here')
-    if route['product'].value == 'caddy':
+    if route['product'].value in ('caddy', 'traefik'):
         yield Problem(again, '{value} takes POST too: a request that failed after it was sent goes to a server again', why=why, see=shown_by(route))
         return
     found = AFTER_SENDING.search(str(again.value))

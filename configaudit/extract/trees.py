@@ -22,6 +22,8 @@ def reader_of(document: Document, root: Map) -> str:
         return 'carriers.node_systems'
     if 'static_resources' in root or 'dynamic_resources' in root or _lists(root, 'clusters', 'listeners'):
         return 'services.envoy'
+    if _is_traefik(root):
+        return 'services.traefik'
     if name == 'daemon.json' or ('ociVersion' in root and 'process' in root):
         return 'services.runtime'
     if ('applications' in root and isinstance(root['applications'], Seq)) or ('model_loading_config' in root and 'engine_kwargs' in root):
@@ -37,6 +39,14 @@ def reader_of(document: Document, root: Map) -> str:
     if _is_application(name, root):
         return 'services.pools'
     return ''
+
+
+def _is_traefik(root: Map) -> bool:
+    """Traefik's own configuration, or a file of its file provider."""
+    if any(isinstance(root.get(key), Map) for key in ('entryPoints', 'entrypoints', 'serversTransport')):
+        return True
+    http = mapping(root, 'http')
+    return http is not None and any(key in http for key in ('routers', 'middlewares', 'serversTransports'))
 
 
 def _is_machine_part(root: Map) -> bool:

@@ -64,18 +64,37 @@ ROUTE = declare(Kind('proxy-route', (), {
     'ext_proc_body': SettingSpec('text', 'NONE'),
     'ext_proc_override': SettingSpec('bool', False),
     'hosts': SettingSpec(default=()),
+    'middlewares': SettingSpec(default=()),
+    'transport': SettingSpec('text', ''),
     'in_mesh': SettingSpec('bool', False),
     'deregistration_delay_s': SettingSpec('s'),
     'pods_are_targets': SettingSpec('bool', False),
 }))  # fmt: skip
 """`hosts`: names that requests must be sent to for the route to take them. `in_mesh`: it is applied by the sidecars of callers.
-`deregistration_delay_s`: how long a load balancer lets
+`middlewares`, `transport`: names of what Traefik's routes take in. `deregistration_delay_s`: how long a load balancer lets
 requests finish on a server that leaves. `pods_are_targets`: it knows pods, not nodes. `connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
 `read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
 `first_byte_timeout_s`: the longest wait for the head of an answer. `answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
 `map $http_upgrade $connection_upgrade`. `targets`: (host, port) as text. `gateways`: names of the Gateways of an HTTPRoute;
 `product_name`: the implementation that serves them. `invalid_seconds`: (key, setting) of annotations that are no whole seconds. `ext_proc_body`: how an external
 processor gets bodies of answers; `ext_proc_override`: whether it may change that for each answer."""
+
+MIDDLEWARE = declare(Kind('proxy-middleware', (), {
+    'product': SettingSpec('text'),
+    'buffering': SettingSpec('bool', False),
+    'attempts': SettingSpec('count', 0),
+    'retry_on': SettingSpec('text', ''),
+    'members': SettingSpec(default=()),
+}))  # fmt: skip
+"""A part that a proxy's routes name: Traefik's middlewares. `members`: the names of those that a chain takes in."""
+
+TRANSPORT = declare(Kind('proxy-transport', (), {
+    'product': SettingSpec('text'),
+    'first_byte_timeout_s': SettingSpec('s', math.inf),
+    'idle_timeout_s': SettingSpec('s', 90),
+    'max_idle_per_host': SettingSpec('count'),
+}))  # fmt: skip
+"""How a proxy speaks to servers: Traefik's ServersTransports. The one without a name holds for services that name none."""
 
 GATEWAY = declare(Kind('gateway', (), {'class_name': SettingSpec('text', None, ('spec', 'gatewayClassName'))}))
 GATEWAY_CLASS = declare(Kind('gateway-class', (), {'controller': SettingSpec('text', None, ('spec', 'controllerName'))}))

@@ -215,7 +215,7 @@ def is_kubernetes_text(data: bytes) -> bool:
 _MARKERS = (
     b'apiVersion', b'services:', b'static_resources', b'datasource', b'hikari', b'spec:', b'vllm', b'sglang', b'image:',
     b'batching', b'batch_wait', b'engine_kwargs', b'max_concurrent_queries', b'ray_actor_options', b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files', b'variant:', b'runcmd', b'machine:', b'linuxConfig', b'kubeletConfig', b'contents:', b'sysctl:', b'pam_limits:', b'lineinfile:', b'blockinfile:',
-    b'grpc:', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings', b'VLLM', b'repository:', b'accelerators', b'expr:', b'seriesQuery', b'metric_relabel_configs',
+    b'grpc:', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings', b'VLLM', b'repository:', b'accelerators', b'entryPoints', b'entrypoints', b'routers:', b'middlewares:', b'serversTransport', b'expr:', b'seriesQuery', b'metric_relabel_configs',
 )  # fmt: skip
 
 

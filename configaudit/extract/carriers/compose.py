@@ -59,6 +59,10 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
     for component in components:
         component.peer_map['compose-service'] = Peers.of(components, True)
     reading.components.extend(components)
+    if b'traefik.http' in document.parsed:
+        from configaudit.extract.services.traefik_objects import read_labels
+
+        reading.components.extend(read_labels(document, services, dirname(document.path) or '.', partial))
     return reading
 
 
