@@ -25,7 +25,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'database': ('db',),
     'go-runtime': ('golang',),
     'managed-heap': ('heap',),
-    'grpc-client': ('grpc', 'grpc_balancing'),
+    'grpc-client': ('grpc', 'grpc_balancing', 'grpc_noop'),
     'http-client': ('http_clients', 'http_client_waits', 'python_clients', 'chains'),
     'http-transport': ('http_clients',),
     'http-server': ('http_servers',),

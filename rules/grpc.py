@@ -90,6 +90,8 @@ def keepalive_off(client: Component) -> Iterator[Problem]:
     time = client['time_s']
     if client['written_in'].known_value and client['target'].known_value is None:
         raise NotApplicable('where the program dials is not in its file: it may be itself')
+    if client['without_effect'].known_value or client['timeout_s'].is_set or client['permit_without_stream'].known_value:
+        raise NotApplicable('it was meant to be on, which is another finding')
     if time.value == math.inf:
         yield Problem(time, 'gRPC keepalive is off: a dead connection is found only by a call that hangs')
 

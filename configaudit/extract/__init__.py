@@ -43,6 +43,8 @@ FORMATS: dict[str, str] = {
     'gomod': 'services.golang',
     'go': 'services.go_code',
     'terraform': 'services.terraform',
+    'java': 'services.jvm_code',
+    'kotlin': 'services.jvm_code',
     'mysql': 'services.database',
     'postgresql': 'services.database',
     'pgbouncer': 'services.database',

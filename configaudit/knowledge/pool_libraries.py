@@ -59,6 +59,10 @@ LIBRARIES: dict[str, Library] = {
         'maxtotal': ('max_open', 'count'), 'maxidle': ('max_idle', 'count'), 'minidle': ('min_idle', 'count'),
         'maxwaitmillis': ('wait_timeout_s', 'ms'), 'maxconnlifetimemillis': ('max_lifetime_s', 'ms'),
     }, 8, 0, {'max_open': (-1,), 'wait_timeout_s': (0, -0.001), 'max_lifetime_s': (0, -0.001)}),
+    'jedis': Library('Jedis', {
+        'maxtotal': ('max_open', 'count'), 'maxidle': ('max_idle', 'count'), 'minidle': ('min_idle', 'count'), 'maxwaitmillis': ('wait_timeout_s', 'ms'),
+        'maxwait': ('wait_timeout_s', 'ms'), 'testonborrow': ('test_on_borrow', 'bool'), 'testwhileidle': ('test_while_idle', 'bool'),
+    }, 8, 0, {'max_open': (-1,), 'wait_timeout_s': (-0.001, -1)}),
     'go': Library('Go database/sql', _GO_KEYS, None, 0, {
         'max_open': (0, -1), 'max_lifetime_s': (0, -1), 'idle_timeout_s': (0, -1),
     }),

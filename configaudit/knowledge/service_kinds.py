@@ -88,12 +88,14 @@ GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
     'custom': SettingSpec('bool', False),
     'max_pings': SettingSpec('count', 0),
     'unread': SettingSpec(default=()),
+    'without_effect': SettingSpec(default=()),
     'server_from': SettingSpec('text', 'name'),
     'time_asked_s': SettingSpec('s'),
     'resolver': SettingSpec('text', 'dns'),
 }))  # fmt: skip
 """`time_asked_s`: what the program writes where the library raises it to its floor (0: it sets the option without a time).
-`resolver`: of a target without a scheme; 'passthrough' hands the name to the dialer, which picks one address."""
+`resolver`: of a target without a scheme; 'passthrough' hands the name to the dialer, which picks one address.
+`without_effect`: (option, place, why it does nothing) of every keepalive option that the library ignores."""
 
 GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
     'names': SettingSpec(default=()),

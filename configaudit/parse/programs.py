@@ -48,7 +48,14 @@ _TERRAFORM = Program(
 )
 _VALUES = Program('terraform', (), regex(rb'(?!)'))
 """Files of variables: opened when a folder's resources name one."""
-PROGRAMS: dict[str, Program] = {'py': _PYTHON, 'go': _GO, 'tf': _TERRAFORM, 'tfvars': _VALUES}
+_JVM_WORDS = (b'ChannelBuilder', b'ServerBuilder', b'io.grpc', b'Hikari', b'DruidDataSource', b'BasicDataSource', b'tomcat.jdbc', b'JedisPoolConfig', b'OkHttpClient', b'java.net.http', b'reactor.netty', b'RequestFactory')
+_JVM = regex(
+    rb'\b(?:(?:Managed|Netty|OkHttp)ChannelBuilder|(?:Netty|OkHttp)?ServerBuilder|Hikari(?:Config|DataSource)|DruidDataSource|BasicDataSource|PoolProperties|JedisPoolConfig|'
+    rb'OkHttpClient|Grpc\.new\w+|HttpRequest\.newBuilder|HttpClient\.(?:new|create)\w*|\w+ClientHttpRequestFactory)\b'
+)
+_JAVA = Program('java', _JVM_WORDS, _JVM, regex(r'(?:Test|Tests|IT)\.java$'))
+_KOTLIN = Program('kotlin', _JVM_WORDS, _JVM, regex(r'(?:Test|Tests|IT|Spec)\.kt$'))
+PROGRAMS: dict[str, Program] = {'py': _PYTHON, 'go': _GO, 'tf': _TERRAFORM, 'tfvars': _VALUES, 'java': _JAVA, 'kt': _KOTLIN}
 """By extension. Words are many times faster to look for than the pattern."""
 EXTENSIONS = tuple(f'.{extension}' for extension in PROGRAMS)
 _GUNICORN = regex(r'gunicorn(?:[._]\w+)*\.py$')

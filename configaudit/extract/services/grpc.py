@@ -84,6 +84,9 @@ def _keepalive_switch(switch: Word | None, settings: dict[str, Setting], place: 
     """Without `enableKeepAlive: true` a channel's other keepalive keys do nothing; with it the time is 5 minutes unless set."""
     if switch is None or switch.value.lower() != 'true':
         reason = '' if switch is None or switch.known else switch.reason
+        if switch is None and 'time_s' in settings:
+            ignored = ('keep-alive-time', settings['time_s'].place, 'keepalive is off unless enable-keep-alive is true')
+            settings['without_effect'] = Setting('without_effect', (ignored,), settings['time_s'].place)
         where = switch.place if switch is not None else place
         settings['time_s'] = Setting('time_s', float('inf'), where, 'default' if switch is None else 'explicit', reason, source=_SOURCE)
         settings.pop('permit_without_stream', None)

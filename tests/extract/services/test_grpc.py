@@ -9,7 +9,7 @@ from configaudit.context import Context
 
 Found = Callable[..., list[str]]
 SERVER = 'spring:\n  application: {{name: {name}}}\ngrpc:\n  server:\n    port: 9090\n{rest}'
-PUNISHED, UNMATCHED, OFF = 'grpc-keepalive-punished', 'grpc-keepalive-unmatched', 'grpc-keepalive-off'
+PUNISHED, UNMATCHED, OFF, IGNORED = 'grpc-keepalive-punished', 'grpc-keepalive-unmatched', 'grpc-keepalive-off', 'grpc-keepalive-without-effect'
 
 
 def client(rest: str, address: str = 'dns:///embedder:9090') -> str:
@@ -28,13 +28,16 @@ ON = '      enableKeepAlive: true\n      keepAliveTime: {time}\n'
         (ON.format(time='5m'), '', []),
         (ON.format(time='30s') + '      keepAliveWithoutCalls: true\n', '    permitKeepAliveTime: 15s\n', [PUNISHED]),
         (ON.format(time='30s') + '      keepAliveWithoutCalls: true\n', '    permitKeepAliveTime: 15s\n    permitKeepAliveWithoutCalls: true\n', []),
-        ('      keepAliveTime: 30s\n', '', [OFF]),
+        ('', '', [OFF]),
+        ('      keepAliveTime: 30s\n', '', [IGNORED]),
+        ('      keepAliveTimeout: 5s\n', '', [IGNORED]),
+        ('      enableKeepAlive: false\n      keepAliveTimeout: 5s\n', '', []),
         ('      enableKeepAlive: true\n', '', []),
     ],
 )
 def test_pairs(found: Found, of_client: str, of_server: str, rules: list[str]) -> None:
     files = {'a/application.yml': client(of_client), 'b/application.yml': SERVER.format(name='embedder', rest=of_server)}
-    assert [item.rpartition(' ')[2] for item in found(files, PUNISHED, UNMATCHED, OFF)] == rules
+    assert [item.rpartition(' ')[2] for item in found(files, PUNISHED, UNMATCHED, OFF, IGNORED)] == rules
 
 
 def test_a_server_of_another_name_is_not_the_peer(found: Found) -> None:
