@@ -8,7 +8,7 @@ import click
 from configaudit import VERSION
 from configaudit.errors import USAGE, UsageError
 
-COMMANDS = ('check', 'node', 'node-report', 'prelaunch', 'baseline', 'rules', 'explain', 'engine', 'upgrade', 'init')
+COMMANDS = ('check', 'node', 'node-report', 'prelaunch', 'baseline', 'rules', 'explain', 'engine', 'upgrade', 'graph', 'init')
 
 
 class _Commands(click.Group):
@@ -59,6 +59,7 @@ def main(ctx: click.Context) -> None:
     configaudit check deploy/ -f sarif    one folder, for code scanning
     helm template . | configaudit check - rendered manifests
     configaudit prelaunch deploy/         the launch checklist, as a gate
+    configaudit graph deploy/             who asks whom, and what is wrong where
     configaudit explain RULE              why a rule is there, and when it is wrong
     """
     if ctx.invoked_subcommand is None:

@@ -134,7 +134,7 @@ def _finding(finding: Finding, where: Locate) -> Values:
         'severity': finding.severity,
         'confidence': finding.confidence,
         'message': _text(finding.message),
-        'values': {name: _value(name, value) for name, value in sorted(finding.values.items())},
+        'values': {name: value_of(name, value) for name, value in sorted(finding.values.items())},
         'component': _text(finding.component.identity),
         'checklist': list(rule.checklist),
         'location': where(finding.place),
@@ -205,7 +205,7 @@ def _text(text: str) -> str:
     return redact(text).replace(HOLE, '…')
 
 
-def _value(name: str, value: object) -> Any:
+def value_of(name: str, value: object) -> Any:
     """A value of the arithmetic as JSON can hold it."""
     value = safe_value(name, value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -213,7 +213,7 @@ def _value(name: str, value: object) -> Any:
     if isinstance(value, str):
         return value.replace(HOLE, '…')
     if isinstance(value, Mapping):
-        return {key: _value(str(key), item) for key, item in value.items()}
+        return {key: value_of(str(key), item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_value(name, item) for item in value]
+        return [value_of(name, item) for item in value]
     return value

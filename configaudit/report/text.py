@@ -23,7 +23,7 @@ _REASONS = 3
 def render(result: Result, options: Options) -> str:
     """The report as text, with colours only when asked for."""
     lines = [line for block in _blocks(result, options) for line in block]
-    return _painted(lines) if options.color else ''.join(_plain(line) + '\n' for line in lines)
+    return painted(lines) if options.color else ''.join(plain(line) + '\n' for line in lines)
 
 
 def _blocks(result: Result, options: Options) -> Iterator[Iterable[Line]]:
@@ -152,13 +152,13 @@ def _place(at: dict[str, Any]) -> str:
     return visible(f'{at["path"]}:{at["line"]}:{at["column"]}')
 
 
-def _plain(line: Line) -> str:
+def plain(line: Line) -> str:
     """The line without styles; at its start no `::`, which a workflow runner would obey."""
     text = ''.join(piece for piece, _ in line).rstrip()
     return text.replace('::', ': :', 1) if text.lstrip().startswith('::') else text
 
 
-def _painted(lines: Iterable[Line]) -> str:
+def painted(lines: Iterable[Line]) -> str:
     from io import StringIO
 
     from rich.console import Console

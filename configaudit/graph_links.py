@@ -1,0 +1,206 @@
+"""The links of a picture: neighbours that linking found, drawn in the direction of a request, each hop once."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from configaudit.context import Context
+from configaudit.knowledge.chain import ASIDE, FOLDED, NEEDS, NOT_DRAWN, OTHER_SIDE, Relation, ranked, relation
+from configaudit.model import Component
+
+_REASONS = {
+    'proxy-route': 'what answers behind the route is not among the files read', 'proxy-upstream': 'what answers behind it is not among the files read',
+    'autoscaler': 'what it scales is not among the files read',
+}  # fmt: skip
+
+
+class Edge(NamedTuple):
+    """A link between the components that are drawn, from the side that asks."""
+
+    source: Component
+    target: Component
+    word: str
+    beside: bool
+    evidence: str
+    carries: bool
+    """The source runs the target: a workload and the engine in it."""
+
+
+class Gap(NamedTuple):
+    """A side that no file shows, and who needs it."""
+
+    sources: tuple[Component, ...]
+    kind: str
+    name: str
+    reason: str
+
+
+def owner_of(component: Component) -> Component:
+    """The component that it is drawn with: the workload of a container, the carrier of a runtime, or itself."""
+    if component.kind.name in FOLDED:
+        for key in ('workload', 'pod', 'carrier'):
+            for peer in component.peers(key):
+                return owner_of(peer)
+    return component
+
+
+def edges_of(drawn: Mapping[Component, Collection[Component]], context: Context) -> list[Edge]:
+    """Every link between drawn components once, without the short cuts past a hop."""
+    found: dict[tuple[Component, Component], Edge] = {}
+    for parts in drawn.values():
+        for part in parts:
+            for edge in (*_carried(part), *_asked(part, context)):
+                if edge.source in drawn and edge.target in drawn and edge.source is not edge.target:
+                    found.setdefault((edge.source, edge.target), edge)
+    for edge in _inside_files(drawn):
+        found.setdefault((edge.source, edge.target), edge)
+    return _without_short_cuts(list(found.values()))
+
+
+def _carrier(component: Component) -> Component | None:
+    """What runs it, when that is another box."""
+    owner = next((owner_of(peer) for peer in component.peers('carrier')), None)
+    return None if owner is component or component.kind.name in FOLDED else owner
+
+
+def _carried(component: Component) -> Iterator[Edge]:
+    carrier = _carrier(component)
+    if carrier is not None:
+        known = relation(carrier, component, carries=True) or Relation('runs')
+        yield Edge(carrier, component, known.word, known.beside, '', True)
+
+
+def _asked(component: Component, context: Context) -> Iterator[Edge]:
+    carrier = _carrier(component)
+    for key, peers in component.peer_map.items():
+        if key == 'carrier' or key in NOT_DRAWN or key in ASIDE:
+            continue
+        for peer in peers:
+            other = owner_of(peer)
+            mates = other.kind.name == component.kind.name or other is carrier or _carrier(peer) is owner_of(component)
+            if not mates and peer.kind.name not in ASIDE:
+                yield _edge(component, peer, context)
+
+
+def _edge(one: Component, other: Component, context: Context) -> Edge:
+    """The edge of a pair; where no table knows it, the side that stands earlier on the way of a request asks."""
+    known = relation(one, other)
+    backward = relation(other, one) if known is None else None
+    if backward is not None or (known is None and ranked(other) < ranked(one)):
+        one, other = other, one
+    known = known or backward or Relation('reaches')
+    return Edge(owner_of(one), owner_of(other) if known.beside else _front(one, other), known.word, known.beside, _evidence(one, other, context), False)
+
+
+def _front(asking: Component, answering: Component) -> Component:
+    """Where a request enters on its way to a component: the Service it names, else what runs the component."""
+    carrier = _carrier(answering)
+    if carrier is None or carrier is owner_of(asking):
+        return owner_of(answering)
+    host = _host(asking).partition('.')[0]
+    services = (service for key in ('workload', 'pod') for owner in answering.peers(key) for service in owner.peers('service'))
+    return next((service for service in services if service.name == host and service is not asking), carrier)
+
+
+def text_of(component: Component, name: str) -> str:
+    """The text of a setting; '' where its kind has none, nobody wrote it or it is not known."""
+    if name not in component.kind.settings:
+        return ''
+    setting = component[name]
+    return str(setting.known_value or '') if setting.is_known else ''
+
+
+def _host(component: Component) -> str:
+    """The host that a client, a pool or a route names."""
+    return text_of(component, 'host') or text_of(component, 'target').rpartition('/')[2].rpartition('@')[2].partition(':')[0]
+
+
+def _evidence(asking: Component, answering: Component, context: Context) -> str:
+    """What linking went by, where the components tell."""
+    if any(left in (asking.name, asking.identity) and right in (answering.name, answering.identity) for left, right in context.links):
+        return 'links: of the configuration'
+    kind = asking.kind.name
+    if kind in ('service', 'disruption-budget'):
+        selector = asking['selector'].known_value
+        return 'selector ' + ','.join(f'{key}={value}' for key, value in selector.items()) if isinstance(selector, Mapping) else ''
+    if kind == 'autoscaler':
+        return f'scaleTargetRef {text_of(asking, "target_kind")}/{text_of(asking, "target_name")}'
+    if kind == 'grpc-client' and text_of(asking, 'server_from') == 'folder':
+        return 'it is written beside it'
+    if kind == 'gateway':
+        return 'parentRefs'
+    host = _host(asking)
+    return f'host {host}' if host else 'the only one among the files' if kind == 'pool' else ''
+
+
+def _inside_files(drawn: Iterable[Component]) -> Iterator[Edge]:
+    """nginx to its listeners, and these to the routes of their server: they stand in one file."""
+    files: dict[object, list[Component]] = {}
+    for component in drawn:
+        if component.kind.name in ('nginx', 'proxy-listener', 'proxy-route'):
+            files.setdefault(component.place.document, []).append(component)
+    for members in files.values():
+        roots, listeners, routes = ([one for one in members if one.kind.name == kind] for kind in ('nginx', 'proxy-listener', 'proxy-route'))
+        yield from (Edge(root, listener, 'listens', False, 'one file', False) for root in roots for listener in listeners)
+        for route in routes if roots or listeners else ():
+            names = text_of(route, 'server_name').split()
+            fronts = [one for one in listeners if one['proxies'].known_value and (not names or not set(names).isdisjoint(one.name.split()))]
+            yield from (Edge(front, route, 'routes', False, 'one server', False) for front in fronts or roots[:1])
+
+
+def _without_short_cuts(edges: list[Edge]) -> list[Edge]:
+    """Without the edges that a longer way of requests between the same two makes superfluous."""
+    after: dict[Component, dict[Component, None]] = {}
+    for edge in edges:
+        if not edge.beside:
+            after.setdefault(edge.source, {})[edge.target] = None
+    kept = []
+    for edge in edges:
+        ways = after.get(edge.source, {})
+        if not edge.beside and len(ways) > 1 and _reaches(edge, after):
+            del ways[edge.target]
+        else:
+            kept.append(edge)
+    return kept
+
+
+def _reaches(edge: Edge, after: Mapping[Component, Mapping[Component, None]]) -> bool:
+    """Whether another way leads from an edge's source to its target."""
+    seen = {edge.source}
+    waiting = [one for one in after[edge.source] if one is not edge.target]
+    while waiting:
+        one = waiting.pop()
+        if one is edge.target:
+            return True
+        if one not in seen:
+            seen.add(one)
+            waiting.extend(after.get(one, ()))
+    return False
+
+
+def gaps_of(drawn: Iterable[Component], edges: Iterable[Edge]) -> list[Gap]:
+    """What was not seen behind the components that need somebody: those that name one address in one folder share it."""
+    served = {edge.source for edge in edges if not edge.carries}
+    found: dict[tuple[object, ...], list[Component]] = {}
+    for component in drawn:
+        kind = component.kind.name
+        if kind in NEEDS and component not in served:
+            name = _address(component)
+            place = (component.place.outermost().document.path.rpartition('/')[0], component.scope) if name else (component.identity, component.place)
+            found.setdefault((OTHER_SIDE.get(kind, 'server'), name, *place), []).append(component)
+    return [Gap(tuple(sources), str(key[0]), str(key[1]), _reason(sources[0])) for key, sources in found.items() if key[1] or sources[0].kind.name != 'http-client']
+
+
+def _address(component: Component) -> str:
+    targets = component['targets'].known_value if 'targets' in component.kind.settings else ()
+    if isinstance(targets, (list, tuple)) and targets:
+        return ', '.join(':'.join(filter(None, map(str, pair))) for pair in targets[:3]) + (' ...' if len(targets) > 3 else '')
+    if component.kind.name == 'autoscaler':
+        return f'{text_of(component, "target_kind")} {text_of(component, "target_name")}'.strip() if text_of(component, 'target_name') else ''
+    return text_of(component, 'host') or text_of(component, 'target')
+
+
+def _reason(component: Component) -> str:
+    """What the linking says of it, else that no file shows it."""
+    kind = component.kind.name
+    said = (component.peer_map[key].unseen for key in NEEDS[kind] if key in component.peer_map)
+    return _REASONS.get(kind) or next(filter(None, said), 'the other side is not among the files read')
