@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from configaudit.context import Context
 from configaudit.findings import Finding
-from configaudit.graph_links import Edge, Gap, edges_of, gaps_of, owner_of
+from configaudit.graph_links import Edge, Gap, edges_of, gaps_of, owners_of
 from configaudit.graph_settings import Value, values_of
 from configaudit.knowledge.chain import ASIDE
 from configaudit.model import SEVERITIES, Component, Severity
@@ -77,11 +77,11 @@ class Graph(NamedTuple):
 
 def graph_of(result: Result, context: Context) -> Graph:
     """The graph of an audit: it depends on the components and findings alone, whose order is that of places."""
+    owners = owners_of(component for component in result.components if component.kind.name not in ASIDE)
     drawn: dict[Component, list[Component]] = {}
-    for component in result.components:
-        if component.kind.name not in ASIDE:
-            drawn.setdefault(owner_of(component), []).append(component)
-    edges = edges_of(drawn, context)
+    for component, owner in owners.items():
+        drawn.setdefault(owner, []).append(component)
+    edges = edges_of(drawn, owners, context)
     gaps = gaps_of(drawn, edges)
     chains = _chains(list(drawn), edges, gaps)
     ids = {component: f'c{number}' for number, component in enumerate(sorted(drawn, key=chains.__getitem__), 1)}

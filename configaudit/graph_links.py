@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from configaudit.context import Context
-from configaudit.knowledge.chain import ASIDE, FOLDED, NEEDS, NOT_DRAWN, OTHER_SIDE, Relation, ranked, relation
+from configaudit.knowledge.chain import ASIDE, FOLDED, NEEDS, NEXT, NOT_DRAWN, OTHER_SIDE, Relation, ranked, relation
 from configaudit.model import Component
 
 _REASONS = {
@@ -34,21 +34,34 @@ class Gap(NamedTuple):
     reason: str
 
 
-def owner_of(component: Component) -> Component:
-    """The component that it is drawn with: the workload of a container, the carrier of a runtime, or itself."""
+Owners = Mapping[Component, Component]
+
+
+def owners_of(components: Iterable[Component]) -> dict[Component, Component]:
+    """For each component the one that it is drawn with: the workload of a container, the Ingress of its backends, or itself."""
+    components = tuple(components)
+    routes = {(one.place.outermost().document.path, one.identity): one for one in components if one.kind.name == 'proxy-route'}
+    owners = {}
+    for component in components:
+        above = component.place.outermost().document.path, component.identity.rpartition('/')[0]
+        owners[component] = routes[above] if component.kind.name == 'proxy-upstream' and above in routes else _whole(component)
+    return owners
+
+
+def _whole(component: Component) -> Component:
     if component.kind.name in FOLDED:
         for key in ('workload', 'pod', 'carrier'):
             for peer in component.peers(key):
-                return owner_of(peer)
+                return _whole(peer)
     return component
 
 
-def edges_of(drawn: Mapping[Component, Collection[Component]], context: Context) -> list[Edge]:
+def edges_of(drawn: Mapping[Component, Collection[Component]], owners: Owners, context: Context) -> list[Edge]:
     """Every link between drawn components once, without the short cuts past a hop."""
     found: dict[tuple[Component, Component], Edge] = {}
     for parts in drawn.values():
         for part in parts:
-            for edge in (*_carried(part), *_asked(part, context)):
+            for edge in (*_carried(part, owners), *_asked(part, owners, context)):
                 if edge.source in drawn and edge.target in drawn and edge.source is not edge.target:
                     found.setdefault((edge.source, edge.target), edge)
     for edge in _inside_files(drawn):
@@ -56,46 +69,48 @@ def edges_of(drawn: Mapping[Component, Collection[Component]], context: Context)
     return _without_short_cuts(list(found.values()))
 
 
-def _carrier(component: Component) -> Component | None:
+def _carrier(component: Component, owners: Owners) -> Component | None:
     """What runs it, when that is another box."""
-    owner = next((owner_of(peer) for peer in component.peers('carrier')), None)
+    owner = next((owners.get(peer, peer) for peer in component.peers('carrier')), None)
     return None if owner is component or component.kind.name in FOLDED else owner
 
 
-def _carried(component: Component) -> Iterator[Edge]:
-    carrier = _carrier(component)
+def _carried(component: Component, owners: Owners) -> Iterator[Edge]:
+    carrier = _carrier(component, owners)
     if carrier is not None:
         known = relation(carrier, component, carries=True) or Relation('runs')
         yield Edge(carrier, component, known.word, known.beside, '', True)
 
 
-def _asked(component: Component, context: Context) -> Iterator[Edge]:
-    carrier = _carrier(component)
+def _asked(component: Component, owners: Owners, context: Context) -> Iterator[Edge]:
+    carrier = _carrier(component, owners)
     for key, peers in component.peer_map.items():
         if key == 'carrier' or key in NOT_DRAWN or key in ASIDE:
             continue
         for peer in peers:
-            other = owner_of(peer)
-            mates = other.kind.name == component.kind.name or other is carrier or _carrier(peer) is owner_of(component)
-            if not mates and peer.kind.name not in ASIDE:
-                yield _edge(component, peer, context)
+            mates = peer.kind.name == component.kind.name or owners.get(peer) is carrier or _carrier(peer, owners) is owners[component]
+            if key == NEXT:
+                yield Edge(owners[component], owners.get(peer, peer), 'passes on to', False, _evidence(component, peer, context), False)
+            elif not mates and peer.kind.name not in ASIDE:
+                yield _edge(component, peer, owners, context)
 
 
-def _edge(one: Component, other: Component, context: Context) -> Edge:
+def _edge(one: Component, other: Component, owners: Owners, context: Context) -> Edge:
     """The edge of a pair; where no table knows it, the side that stands earlier on the way of a request asks."""
     known = relation(one, other)
     backward = relation(other, one) if known is None else None
     if backward is not None or (known is None and ranked(other) < ranked(one)):
         one, other = other, one
     known = known or backward or Relation('reaches')
-    return Edge(owner_of(one), owner_of(other) if known.beside else _front(one, other), known.word, known.beside, _evidence(one, other, context), False)
+    target = owners.get(other, other) if known.beside else _front(one, other, owners)
+    return Edge(owners.get(one, one), target, known.word, known.beside, _evidence(one, other, context), False)
 
 
-def _front(asking: Component, answering: Component) -> Component:
+def _front(asking: Component, answering: Component, owners: Owners) -> Component:
     """Where a request enters on its way to a component: the Service it names, else what runs the component."""
-    carrier = _carrier(answering)
-    if carrier is None or carrier is owner_of(asking):
-        return owner_of(answering)
+    carrier = _carrier(answering, owners)
+    if carrier is None or carrier is owners.get(asking):
+        return owners.get(answering, answering)
     host = _host(asking).partition('.')[0]
     services = (service for key in ('workload', 'pod') for owner in answering.peers(key) for service in owner.peers('service'))
     return next((service for service in services if service.name == host and service is not asking), carrier)

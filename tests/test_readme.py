@@ -13,7 +13,7 @@ from configaudit import cli
 from configaudit.command import group
 
 ROOT = Path(__file__).parent.parent
-COMMAND = re.compile(r'(?:^|[|/] *|run: |`)(configaudit (?:check|prelaunch|baseline|rules|explain|init)\b[^`\n|]*)', re.MULTILINE)
+COMMAND = re.compile(r'(?:^|[|/] *|run: |`)(configaudit (?:check|prelaunch|baseline|rules|explain|init|graph)\b[^`\n|]*)', re.MULTILINE)
 FILES = ('README.md', 'CONTRIBUTING.md', *(f'docs/{path.name}' for path in sorted((ROOT / 'docs').glob('*.md'))))
 COMMANDS = sorted({
     (name, found.split(' #')[0].strip().rstrip('\\'))

@@ -6,7 +6,9 @@ The README's sample of the output and its count of rules are taken from the code
     python tools/generate_docs.py --check    exit 1 when something is out of date
 """
 
+import contextlib
 import difflib
+import io
 import json
 import os
 import re
@@ -18,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from configaudit.audit import audit  # noqa: E402 - the checkout, not an installed copy
+from configaudit.cli import run  # noqa: E402
 from configaudit.command.rules import markdown as rule_table  # noqa: E402
 from configaudit.config import Config  # noqa: E402
 from configaudit.config_schema import ROOT as KEYS  # noqa: E402
@@ -68,7 +71,8 @@ def outputs() -> Iterator[tuple[str, str]]:
     yield 'docs/rules/README.md', f'# Rules\n\n{rule_table(list(rules))}\n## About suppressions\n\n{rule_table(list(RULES))}'
     yield 'docs/configaudit.schema.json', json.dumps(json_schema(), indent=2) + '\n'
     yield 'docs/configuration.md', (ROOT / 'tools' / 'configuration.md').read_text('utf-8').replace('<!-- keys -->', reference())
-    yield 'README.md', readme(len(rules))
+    yield 'README.md', drawn(readme(len(rules)))
+    yield 'docs/graph.md', drawn((ROOT / 'docs' / 'graph.md').read_text('utf-8'))
 
 
 def readme(count: int) -> str:
@@ -79,6 +83,24 @@ def readme(count: int) -> str:
     before, shown, after = re.split(r'(?<=```text\n)(.*?)(?=\n```)', text, maxsplit=1, flags=re.DOTALL)
     blocks = [block if block == '...' else printed.get(_rule(block), '') for block in shown.split('\n\n')]
     return before + '\n\n'.join(filter(None, blocks)) + after
+
+
+def drawn(text: str) -> str:
+    """A page whose `<!-- configaudit graph ... -->` comments are followed by what the command prints today."""
+    fence = re.compile(r'(<!-- configaudit (graph [^>]*?) -->\n```\w+\n)(.*?)(?=```)', re.DOTALL)
+    return fence.sub(lambda match: match[1] + printed(match[2].split()), text)
+
+
+def printed(words: list[str]) -> str:
+    """What a command writes to standard output, run in the checkout."""
+    here, out = os.getcwd(), io.StringIO()
+    os.chdir(ROOT)
+    try:
+        with contextlib.redirect_stdout(out):
+            run(words)
+    finally:
+        os.chdir(here)
+    return out.getvalue()
 
 
 def _rule(block: str) -> str:

@@ -60,7 +60,10 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
     if form != 'json' and not wish.every:
         graph = folded(graph)
     look = Options(color=form == 'text' and not given['output'] and is_colored(given['color']), width=width(), verbose=given['verbose'])
-    write_report(given['output'] or '-', _drawn(form, graph, look))
+    text = _drawn(form, graph, look)
+    write_report(given['output'] or '-', text)
+    if form == 'mermaid':
+        _tell_limits(text)
     code = status(result, paths, Limits('never'))
     if code == CLEAN and not graph.nodes and not graph.aside:
         code = NOTHING
@@ -81,6 +84,13 @@ def _drawn(form: str, graph: Graph, look: Options) -> str:
 
     text: str = import_module(f'configaudit.report.graph_{form}').render(graph, look)
     return text
+
+
+def _tell_limits(text: str) -> None:
+    from configaudit.report.graph_mermaid import MAX_EDGES, MAX_TEXT, too_large
+
+    if too_large(text):
+        say(f'over what Mermaid draws by default (maxTextSize {MAX_TEXT}, maxEdges {MAX_EDGES}): narrow it with --around, --kind or --severity, or use svg')
 
 
 def _nothing(graph: Graph, wish: Wish) -> str:

@@ -62,7 +62,7 @@ RELATIONS: dict[tuple[str, str], Relation] = {
 """By kind or trait, the asking side first. 'carrier' is whatever runs a process."""
 
 RANK = {
-    'http-client': 0, 'grpc-client': 0, 'gateway': 1, 'nginx': 1, 'proxy-listener': 2, 'proxy-route': 3, 'proxy-upstream': 4, 'service': 5,
+    'http-client': 0, 'grpc-client': 0, 'gateway': 1, 'nginx': 1, 'load-balancer': 1, 'proxy-listener': 2, 'proxy-route': 3, 'proxy-upstream': 4, 'service': 5,
     'workload': 6, 'compose-service': 6, 'docker-run': 6, 'dockerfile': 6, 'unit': 6, 'command': 6, 'sky-task': 6, 'python-call': 6,
     'ray-model': 6, 'ray-deployment': 6, 'http-server': 7, 'grpc-server': 7, 'engine': 8, 'pool': 8, 'pooler': 9, 'database': 10,
     'autoscaler': 5, 'disruption-budget': 5,
@@ -80,8 +80,10 @@ ASIDE = frozenset((
 """Kinds through which no request passes; shown with their findings, apart from the chains."""
 PLAIN = frozenset(('service', 'workload', 'autoscaler', 'disruption-budget', 'compose-service', 'docker-run', 'dockerfile', 'unit', 'command', 'gateway'))
 """Kinds that alone make no chain worth a picture."""
-NOT_DRAWN = frozenset(('beside', 'scope-service', 'hidden', 'later', 'setter', 'live', 'set', 'monitor', 'scheduler-setter', 'runtime-limit'))
+NOT_DRAWN = frozenset(('beside', 'scope-service', 'hidden', 'later', 'setter', 'live', 'set', 'monitor', 'scheduler-setter', 'runtime-limit', 'callers', 'chain'))
 """Neighbours that a rule needs and no request passes."""
+NEXT = 'next'
+"""The hop that takes what a client or a route sends, whatever its kind."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
     'pool': ('database', 'pooler'),
@@ -119,9 +121,11 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
     'proxy-listener': (Shown('tls', 'TLS'), Shown('http2', 'HTTP/2', '', ('nginx',))),
     'proxy-route': (
         Shown('total_timeout_s', 'timeout', 'TOTAL', ('gateway-api', 'gke', 'envoy', 'istio')), Shown('per_try_timeout_s', 'per try', 'TOTAL'),
-        Shown('read_timeout_s', 'read timeout', 'GAP', (*_NGINX, 'alb')), Shown('attempts', 'retries'), Shown('next_upstream', 'tries the next on', '', _NGINX),
+        Shown('first_byte_timeout_s', 'first byte'), Shown('read_timeout_s', 'read timeout', 'GAP', (*_NGINX, 'alb')), Shown('attempts', 'retries'), Shown('next_upstream', 'tries the next on', '', _NGINX),
         Shown('buffering', 'buffering', '', _NGINX), Shown('body_size', 'body up to', '', _NGINX), Shown('protocol_http', 'HTTP'),
+        Shown('deregistration_delay_s', 'deregistration delay'),
     ),
+    'load-balancer': (Shown('protocol', 'protocol'), Shown('port', 'port'), Shown('deregistration_delay_s', 'deregistration delay')),
     'proxy-upstream': (
         Shown('keepalive', 'keepalive', '', ('nginx',)), Shown('idle_timeout_s', 'idle timeout'), Shown('max_connections', 'connections'),
         Shown('connect_timeout_s', 'connect timeout'), Shown('protocol_http', 'HTTP'), Shown('ping_interval_s', 'ping every'),
@@ -174,7 +178,7 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
 
 WORDS = {
     'http-client': 'HTTP client', 'http-server': 'HTTP server', 'grpc-client': 'gRPC client', 'grpc-server': 'gRPC server', 'service': 'Service',
-    'proxy-listener': 'listener', 'proxy-route': 'route', 'proxy-upstream': 'upstream', 'compose-service': 'compose service', 'docker-run': 'docker run',
+    'proxy-listener': 'listener', 'proxy-route': 'route', 'proxy-upstream': 'upstream', 'load-balancer': 'load balancer', 'compose-service': 'compose service', 'docker-run': 'docker run',
     'vllm': 'vLLM', 'sglang': 'SGLang', 'tgi': 'TGI', 'triton': 'Triton', 'ollama': 'Ollama', 'tensorrt-llm': 'TensorRT-LLM', 'lmdeploy': 'LMDeploy',
     'torchserve': 'TorchServe', 'tf-serving': 'TF Serving', 'python-call': 'Python call', 'sysctl': 'kernel parameters', 'metric-query': 'metric queries',
 }  # fmt: skip

@@ -98,10 +98,19 @@ def _chain(view: _View, nodes: list[Node]) -> Iterator[Line]:
     seen: set[str] = set()
     scalers = {link.source for links in view.beside.values() for link in links}
     roots = [node for node in nodes if node.id not in view.entered and node.id not in scalers]
-    roots.sort(key=lambda node: ranked(node.component))
-    for node in (*roots, *nodes):
-        if node.id not in seen and (node.id not in scalers or node in roots):
+    depths: dict[str, int] = {}
+    roots.sort(key=lambda node: (-_depth(view, node.id, depths), ranked(node.component)))
+    for node in (*roots, *(node for node in nodes if node.id not in scalers)):
+        if node.id not in seen:
             yield from _tree(view, node, seen)
+
+
+def _depth(view: _View, name: str, depths: dict[str, int]) -> int:
+    """How many hops follow a node; a node that is asked about while it is worked out (links in a circle) counts as none."""
+    if name not in depths:
+        depths[name] = 0
+        depths[name] = 1 + max((_depth(view, link.target, depths) for link in view.below.get(name, ())), default=0)
+    return depths[name]
 
 
 class _Branch(NamedTuple):

@@ -31,6 +31,9 @@ def kind_of(component: Component) -> str:
     if kind in ('gateway', 'autoscaler', 'proxy-route', 'proxy-upstream', 'disruption-budget', 'ray-deployment') and head.isidentifier() and head[:1].isupper():
         return head
     word = WORDS.get(kind, kind)
+    if kind.startswith('proxy-'):
+        maker = _maker(component)
+        return maker if maker and name_of(component).startswith('location ') else f'{maker} {word}'.strip()
     if component.version is not None:
         return f'{word} {component.version}'
     maker = _maker(component)

@@ -68,14 +68,13 @@ def write(folder: Path) -> Path:
         'front.yaml': INGRESS,
         'gateway.yaml': workload('gateway', 'registry.example.com/gateway:1.0', env=POOL % 'db', replicas=3),
         'db.yaml': workload('db', 'postgres:16.4', '["-c", "max_connections=100"]', replicas=1) + service('db', 5432),
-        'report.yaml': workload('report', 'registry.example.com/report:1.0', env=POOL % 'archive.example.com', replicas=1),
+        'report.yaml': workload('report', 'registry.example.com/report:1.0', env=POOL.replace(':hunter2pw', '') % 'archive.example.com', replicas=1),
         'plain.yaml': workload('plain', 'registry.example.com/plain:1.0') + service('plain'),
-        'host.conf': 'vm.swappiness = 100\n',
+        'sysctl.d/90-host.conf': 'fs.file-max = 65536\n',
     }
+    (folder / 'sysctl.d').mkdir()
     for name, text in files.items():
         (folder / name).write_text(text)
-    (folder / 'sysctl.d').mkdir()
-    (folder / 'host.conf').rename(folder / 'sysctl.d' / '90-host.conf')
     return folder
 
 
