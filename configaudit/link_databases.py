@@ -47,6 +47,8 @@ def _described(item: Declared) -> Component:
     settings['product'] = Setting('product', item.product, place)
     settings['names'] = Setting('names', (item.name, *item.hosts), place)
     settings['pooler'] = Setting('pooler', bool(item.pool_mode), place)
+    settings['declared'] = Setting('declared', True, place)
+    settings['max_prepared'] = Setting('max_prepared', None, place, 'default', 'the configuration does not say whether it follows prepared statements')
     return Component(DATABASE, item.name, f'{item.name}/declared', place, settings)
 
 

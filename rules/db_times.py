@@ -8,6 +8,9 @@ from configaudit.model import Component, NotApplicable, Problem, Setting, rule
 from configaudit.patterns import regex
 
 _LOOPBACK = regex(r'jdbc:[a-z:]+//(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?;]|\Z)', re.IGNORECASE)
+_RDS_PROXY = regex(r'\.proxy-[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com$')
+_RDS_PROXY_S = 1800
+"""RDS Proxy's IdleClientTimeout where nobody sets it."""
 _HIKARI_FLOOR_S = 30
 """HikariConfig.validateNumerics: a shorter maxLifetime is set back to 30 minutes."""
 
@@ -21,37 +24,53 @@ def written(setting: Setting, seconds: float) -> object:
 
 @rule(
     'db-lifetime-exceeds-server', on='pool', severity='error', checklist='july-7',
-    source='HikariCP README: maxLifetime several seconds shorter than any limit of the database; MySQL wait_timeout',
+    source='HikariCP README: maxLifetime several seconds shorter than any limit of the database; MySQL wait_timeout, PostgreSQL idle_session_timeout, PgBouncer client_idle_timeout, RDS Proxy IdleClientTimeout 1800 s',
     effect='no query fails on a connection that the server has closed', side_effect='connections are replaced a little more often',
 )  # fmt: skip
 def lifetime_exceeds_server(pool: Component, *, margin_s: float = 60) -> Iterator[Problem]:
     """The pool keeps idle connections longer than the server does, and hands out dead ones.
 
-    The server closes a connection after wait_timeout seconds without a query. A pool that keeps it beyond that
-    must ping it (keepalive) or let it go (idle timeout) earlier.
+    The server (MySQL's wait_timeout, PostgreSQL's idle_session_timeout), the pooler (PgBouncer's client_idle_timeout, RDS Proxy) or
+    the load balancer in between closes a connection after so many seconds without a query. A pool that keeps it beyond that
+    must ping it (keepalive), test it before use or let it go (idle timeout) earlier.
     """
-    lifetime, product = pool['max_lifetime_s'], pool['product'].known_value
-    if product not in ('mysql', None, ''):
-        raise NotApplicable('the server does not close idle sessions by default')
+    lifetime = pool['max_lifetime_s']
     if lifetime.is_known and lifetime.known_value is None:
         raise NotApplicable('the files say no lifetime')
-    database = pool.peer('database')
-    server = database['wait_timeout_s']
-    if lifetime.value < server.value or _lets_go(pool, server.value):
+    if not pool.peers('database') and pool['product'].known_value not in ('mysql', None, '') and not _RDS_PROXY.search(str(pool['host'].known_value)):
+        raise NotApplicable('the server does not close idle sessions by default')
+    server, word = _closed_after(pool)
+    if server.value == math.inf or lifetime.value < server.value or _lets_go(pool, server.value):
         return
     keepalive = pool['keepalive_s']
-    certain = lifetime.is_set and (keepalive.is_set or pool['library'].known_value != 'hikari')
+    certain = lifetime.is_set and bool(server.is_set or server.source) and (keepalive.is_set or pool['library'].known_value != 'hikari')
+    kept = 'for ever' if lifetime.value == math.inf else f'{round(lifetime.value)} s'
     yield Problem(
-        lifetime, 'connections live {value} s, the server closes idle ones after {limit} s (wait_timeout): the pool hands out dead connections',
-        limit=server.value, see=[('the server\'s wait_timeout', server)], severity=None if certain else 'warning',
+        lifetime, 'connections live {kept}, {word} closes idle ones after {limit} s: the pool hands out dead connections',
+        kept=kept, word=word, limit=round(server.value), see=[(word, server)], severity=None if certain else 'warning',
         fix=lifetime.set(written(lifetime, max(server.value - margin_s, server.value / 2))),
     )  # fmt: skip
 
 
+def _closed_after(pool: Component) -> tuple[Setting, str]:
+    """After how many seconds without a query the other side closes a connection, and by what."""
+    host = str(pool['host'].known_value or '')
+    if not pool.peers('database') and _RDS_PROXY.search(host):
+        return Setting('wait_timeout_s', _RDS_PROXY_S, pool['host'].place, 'default'), 'RDS Proxy (IdleClientTimeout)'
+    database = pool.peer('database')
+    if database['declared'].value:
+        name = f'{database.name} (idle_timeout_s)'
+    elif database['pooler'].value:
+        name = f'{database.name} (client_idle_timeout)'
+    else:
+        name = f'{database.name} ({"wait_timeout" if database["product"].known_value == "mysql" else "idle_session_timeout"})'
+    return database['wait_timeout_s'], name
+
+
 def _lets_go(pool: Component, wait_s: float) -> bool:
-    """Whether idle connections are pinged or closed before the server closes them."""
+    """Whether idle connections are pinged, tested before use, or closed before the server closes them."""
     keepalive, idle, floor = pool['keepalive_s'].value, pool['idle_timeout_s'], pool['min_idle'].value
-    if keepalive and keepalive < wait_s:
+    if (keepalive and keepalive < wait_s) or pool['pre_ping'].value or pool['test_on_borrow'].value:
         return True
     keeps = floor != 0 if pool['library'].known_value == 'hikari' else bool(floor)
     return not keeps and bool(idle.value) and idle.value < wait_s

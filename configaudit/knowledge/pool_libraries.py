@@ -41,7 +41,8 @@ LIBRARIES: dict[str, Library] = {
     'hikari': Library('HikariCP', {
         'maximumpoolsize': ('max_open', 'count'), 'maxpoolsize': ('max_open', 'count'), 'minimumidle': ('min_idle', 'count'),
         'maxlifetime': ('max_lifetime_s', 'ms'), 'idletimeout': ('idle_timeout_s', 'ms'), 'keepalivetime': ('keepalive_s', 'ms'),
-        'connectiontimeout': ('wait_timeout_s', 'ms'), 'datasourcepropertiesconnecttimeout': ('connect_timeout_s', 'ms'),
+        'connectiontimeout': ('wait_timeout_s', 'ms'), 'datasourcepropertiespreparethreshold': ('statement_cache', 'count'),
+        'datasourcepropertiesconnecttimeout': ('connect_timeout_s', 'ms'),
         'datasourcepropertiessockettimeout': ('socket_timeout_s', 'ms'),
     }, 10, 0, {'max_lifetime_s': (0,), 'wait_timeout_s': (0,)}, 1800, 30, 600),
     'druid': Library('Druid', {
@@ -80,6 +81,7 @@ LIBRARIES: dict[str, Library] = {
     }, 4, 0, {}, 3600, 30, 600),
     'asyncpg': Library('asyncpg', {
         'minsize': ('min_idle', 'count'), 'maxsize': ('max_open', 'count'), 'maxinactiveconnectionlifetime': ('idle_timeout_s', 's'),
+        'statementcachesize': ('statement_cache', 'count'),
     }, 10, 0, {'idle_timeout_s': (0,)}, None, None, 300),
     'prisma': Library('Prisma', {
         'connectionlimit': ('max_open', 'count'), 'pooltimeout': ('wait_timeout_s', 's'),
@@ -88,10 +90,10 @@ LIBRARIES: dict[str, Library] = {
     'litellm': Library('LiteLLM', {'databaseconnectionpoollimit': ('max_open', 'count')}, None),
     'adonet': Library('ADO.NET', {
         'maxpoolsize': ('max_open', 'count'), 'maximumpoolsize': ('max_open', 'count'), 'minpoolsize': ('min_idle', 'count'),
-        'minimumpoolsize': ('min_idle', 'count'), 'connectionidlelifetime': ('idle_timeout_s', 's'),
+        'minimumpoolsize': ('min_idle', 'count'), 'maxautoprepare': ('statement_cache', 'count'), 'connectionidlelifetime': ('idle_timeout_s', 's'),
     }, 100),
     'pgbouncer': Library('PgBouncer', {}, 20),
-    'rails': Library('Active Record', {'pool': ('max_open', 'count'), 'maxconnections': ('max_open', 'count')}, 5, 0, {}, None, 5),
+    'rails': Library('Active Record', {'pool': ('max_open', 'count'), 'maxconnections': ('max_open', 'count'), 'preparedstatements': ('statement_cache', 'bool')}, 5, 0, {}, None, 5),
     '': Library('the library', {
         'poolsize': ('max_open', 'count'), 'poolmax': ('max_open', 'count'), 'poolmaxsize': ('max_open', 'count'),
         'maxpoolsize': ('max_open', 'count'), 'maxconnections': ('max_open', 'count'), 'connectionpoolsize': ('max_open', 'count'),

@@ -54,6 +54,7 @@ DATABASE = declare(Kind('database', (), {
     'max_prepared': SettingSpec('count'),
     'instances': SettingSpec('count', 1),
     'secrets': SettingSpec(default=()),
+    'declared': SettingSpec('bool', False),
 }))  # fmt: skip
 
 _LIMITS = {'cpu_limit': SettingSpec('cores', raise_only=True), 'memory_limit': SettingSpec('bytes', raise_only=True)}

@@ -140,3 +140,103 @@ def test_jdbc_timeouts(run: Run, url: str, is_found: bool) -> None:
 def test_no_password_in_any_message(run: Run) -> None:
     text = 'services:\n  a:\n    image: example.com/a:1\n    environment:\n      DATABASE_URL: postgres://u:hunter2@db/a\n'
     assert 'hunter2' not in str([(item.message, item.values) for item in run({'compose.yaml': text}).findings])
+
+
+def through(url: str, image: str = 'edoburu/pgbouncer:1.22.0', mode: str = 'transaction') -> dict[str, str]:
+    door = f'  door:\n    image: {image}\n    environment: {{DB_HOST: db, POOL_MODE: {mode}}}\n'
+    return {'compose.yaml': f'services:\n  app:\n    image: example.com/app:1\n    environment:\n      DATABASE_URL: {url}\n{door}'}
+
+
+@pytest.mark.parametrize(
+    ('files', 'severity'),
+    [
+        (through('jdbc:postgresql://door/a?socketTimeout=9'), ['warning']),
+        (through('jdbc:postgresql://door/a?prepareThreshold=5'), ['error']),
+        (through('jdbc:postgresql://door/a?prepareThreshold=0'), []),
+        (through('jdbc:postgresql://door/a?preferQueryMode=simple'), []),
+        (through('jdbc:postgresql://door/a?prepareThreshold=5', mode='session'), []),
+        (through('jdbc:postgresql://door/a?prepareThreshold=5', 'edoburu/pgbouncer:1.24.1'), []),
+        (through('jdbc:postgresql://door/a?prepareThreshold=5', 'edoburu/pgbouncer:latest'), []),
+        (through('postgres://door/a?connection_limit=5'), ['warning']),
+        (through('postgres://door/a?connection_limit=5&pgbouncer=true'), []),
+        (through('postgres://door/a?pool_max_conns=5&default_query_exec_mode=cache_statement'), ['error']),
+        (through('postgres://door/a?pool_max_conns=5&default_query_exec_mode=exec'), []),
+        (through('postgres://door/a?pool_size=5'), []),
+        (through('jdbc:postgresql://other/a?prepareThreshold=5'), []),
+    ],
+)
+def test_prepared_statements_through_a_pooler(run: Run, files: dict[str, str], severity: list[str]) -> None:
+    assert [item.severity for item in run(files).findings if item.rule.id == 'db-prepared-through-transaction-pooler'] == severity
+
+
+def test_what_the_program_prepares_is_not_assessed(run: Run) -> None:
+    result = run(through('postgres://door/a?pool_size=5'))
+    assert 'db-prepared-through-transaction-pooler' in {item.rule.id for item in result.not_assessed}
+
+
+@pytest.mark.parametrize(
+    ('text', 'total'),
+    [
+        (workload('Job', '  parallelism: 12\n'), 120),
+        (workload('CronJob').replace('  template:', '  jobTemplate: {spec: {parallelism: 11}}\n  template:'), []),
+        (workload(spec='  replicas: 9\n').replace('      containers:', '      terminationGracePeriodSeconds: 600\n      containers:'), 120),
+    ],
+)
+def test_jobs_and_grace(run: Run, text: str, total: object) -> None:
+    found = [item.values['total'] for item in run({'all.yaml': text + SERVER}).findings if item.rule.id == RULE]
+    assert found == ([total] if isinstance(total, int) else total)
+
+
+def test_pods_that_terminate_slowly_are_counted_for_a_warning(run: Run) -> None:
+    slow = workload(spec='  replicas: 5\n').replace('      containers:', '      terminationGracePeriodSeconds: 600\n      containers:')
+    (found,) = (item for item in run({'all.yaml': slow + SERVER}).findings if item.rule.id == RULE)
+    assert (found.severity, found.values['total'], found.values['ending'], found.values['grace']) == ('warning', 70, 50, 600)
+
+
+def test_an_init_container_is_done_before_its_pod_opens_its_own(run: Run) -> None:
+    text = workload(spec='  replicas: 5\n').replace(
+        '      containers:\n',
+        '      initContainers:\n        - name: seed\n          image: example.com/seed:1\n          env:\n'
+        '            - {name: DATABASE_URL, value: "postgres://pg/a"}\n            - {name: DB_POOL_SIZE, value: "4"}\n      containers:\n',
+    )
+    result = run({'all.yaml': text + SERVER})
+    assert result.passed.get(RULE) == 1
+
+
+def test_every_workload_has_its_own_line(run: Run) -> None:
+    text = workload(spec='  replicas: 4\n') + workload(spec='  replicas: 4\n', name='jobs') + SERVER
+    (found,) = (item for item in run({'all.yaml': text}).findings if item.rule.id == RULE)
+    assert any(word == 'jobs: (4 + 1 surge) pods x 10 connections = 50' for word, _ in found.related)
+
+
+def test_the_autoscaler_is_named_as_what_breaks_it(run: Run) -> None:
+    (found,) = (item for item in run({'all.yaml': workload(spec='  replicas: 2\n') + scaler(10) + SERVER}).findings if item.rule.id == RULE)
+    assert 'at the replicas as written it is 30, which fits' in found.message
+
+
+@pytest.mark.parametrize(('spec', 'total'), [('    deploy: {replicas: 12}\n', 120), ('    scale: 11\n', 110), ('', None)])
+def test_instances_of_a_compose_service(run: Run, spec: str, total: int | None) -> None:
+    text = f'services:\n  app:\n    image: example.com/app:1\n{spec}    environment:\n      DATABASE_URL: postgres://db/a?connection_limit=10\n  db:\n    image: postgres:17\n'
+    found = [item.values['total'] for item in run({'compose.yaml': text}).findings if item.rule.id == RULE]
+    assert found == ([total] if total else [])
+
+
+@pytest.mark.parametrize(
+    ('host', 'rest', 'severity'),
+    [
+        ('shop.proxy-c1a2.eu-west-1.rds.amazonaws.com', '      max-lifetime: 3600000\n      keepalive-time: 0\n', ['warning']),
+        ('shop.proxy-c1a2.eu-west-1.rds.amazonaws.com', '      max-lifetime: 1500000\n', []),
+        ('shop.c1a2.eu-west-1.rds.amazonaws.com', '      max-lifetime: 3600000\n      keepalive-time: 0\n', []),
+    ],
+)
+def test_lifetime_against_a_managed_proxy(run: Run, host: str, rest: str, severity: list[str]) -> None:
+    text = f'spring:\n  datasource:\n    url: jdbc:postgresql://{host}/a?socketTimeout=9\n    hikari:\n      maximum-pool-size: 5\n{rest}'
+    assert [item.severity for item in run({'application.yml': text}).findings if item.rule.id == 'db-lifetime-exceeds-server'] == severity
+
+
+def test_lifetime_against_idle_session_timeout(run: Run) -> None:
+    url = 'jdbc:postgresql://db/a?socketTimeout=9'
+    text = f'spring:\n  datasource:\n    url: {url}\n    hikari:\n      maximum-pool-size: 5\n      max-lifetime: 1800000\n      keepalive-time: 0\n'
+    files = {'application.yml': text, 'postgresql.conf': 'idle_session_timeout = 10min\n'}
+    (found,) = (item for item in run(files).findings if item.rule.id == 'db-lifetime-exceeds-server')
+    assert (found.severity, found.values['limit']) == ('error', 600)

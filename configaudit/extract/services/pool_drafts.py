@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from configaudit.extract.services.dsn import Dsn
+from configaudit.extract.services.statements import default_statements, url_statements
 from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
 from configaudit.knowledge.pool_libraries import LIBRARIES, QUERY, squash
@@ -54,12 +55,18 @@ def add_url(settings: dict[str, Setting], dsn: Dsn, writer: str = 'argument') ->
     library = library_of(dsn)
     for name, value in dsn.parameters.items():
         reader, key = QUERY.get(name, (library, name))
-        if reader in LIBRARIES and (name in QUERY or reader) and 'max_open' not in settings and add_option(settings, reader, key, value, writer):
+        if reader not in LIBRARIES or not (name in QUERY or reader):
+            continue
+        meant = LIBRARIES[reader].keys.get(squash(key), ('', ''))[0]
+        if meant not in settings and add_option(settings, reader, key, value, writer):
             library = reader or library
     if dsn.open and 'max_open' not in settings:
         settings['max_open'] = Setting('max_open', None, word.place, 'inherited', 'the URL ends in a part that is not known')
     if dsn.jdbc:
         _jdbc_timeouts(settings, dsn)
+    statements = url_statements(dsn.parameters, library, dsn.jdbc, dsn.open, word.place) if dsn.product == 'postgres' else None
+    if statements is not None:
+        settings.setdefault('statement_cache', statements)
     return library
 
 
@@ -88,6 +95,7 @@ def component_of(draft: Draft, name: str, identity: str, scope: str, partial: st
         settings['max_open'] = _unstated(draft.library, place, partial)
     source = f'{library.title} default' if library.default_overflow else ''
     settings.setdefault('overflow', Setting('overflow', library.default_overflow, place, 'default', partial if source else '', source=source))
+    settings.setdefault('statement_cache', default_statements(draft.library, partial, place))
     settings.setdefault('serves', Setting('serves', True, place, 'default'))
     for setting, value in (('max_lifetime_s', library.default_lifetime_s), ('wait_timeout_s', library.default_wait_s), ('idle_timeout_s', library.default_idle_s)):
         if value is not None and not partial:
