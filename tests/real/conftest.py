@@ -8,11 +8,12 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
@@ -97,3 +98,66 @@ def _stop(process: 'subprocess.Popen[bytes]') -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+class Cluster(NamedTuple):
+    """An initialised data folder and what runs a server on it."""
+
+    folder: Path
+    server: str
+    owner: dict[str, Any]
+
+    def readable(self, configuration: Path) -> Path:
+        """A copy of a file that the server's user may read."""
+        copy = self.folder / configuration.name
+        shutil.copyfile(configuration, copy)
+        copy.chmod(0o644)
+        return copy
+
+
+@pytest.fixture(scope='module')
+def cluster(program: Callable[[str], str]) -> Iterator[Cluster]:
+    """PostgreSQL refuses root, and pytest's own folders are closed to others: a folder of its owner's."""
+    server = program('postgres')
+    owner: dict[str, Any] = {'user': 'nobody', 'group': 'nogroup', 'extra_groups': []} if os.getuid() == 0 else {}
+    with tempfile.TemporaryDirectory(prefix='configaudit-pg-') as name:
+        if owner:
+            shutil.chown(name, owner['user'], owner['group'])
+        options: dict[str, Any] = {'check': True, 'capture_output': True, 'cwd': name, **owner}
+        initialise = [
+            'initdb',
+            '--pgdata=data',
+            '--username=admin',
+            '--auth=trust',
+            '--encoding=UTF8',
+            '--no-sync',
+            '--no-locale',
+        ]
+        subprocess.run([program('initdb'), *initialise[1:]], **options)
+        subprocess.run([server, '--single', '-D', 'data', 'postgres'], input=b'CREATE ROLE ledger LOGIN\nCREATE ROLE audit LOGIN\n', **options)
+        yield Cluster(Path(name), server, owner)
+
+
+@pytest.fixture
+def serve(cluster: Cluster, start: Callable[..., object], free_port: Callable[[], int]) -> Callable[[Path], int]:
+    """Start the server with a configuration file and return its port."""
+
+    def run(configuration: Path) -> int:
+        port, copy, status = free_port(), cluster.readable(configuration), cluster.folder / 'data' / 'postmaster.pid'
+        settings = {
+            'config_file': copy,
+            'listen_addresses': '127.0.0.1',
+            'port': port,
+            'unix_socket_directories': cluster.folder,
+            'fsync': 'off',
+        }
+        arguments = [part for key, value in settings.items() for part in ('-c', f'{key}={value}')]
+        # A connection made to see whether it is up would still hold its slot for a moment.
+        start(
+            [cluster.server, '-D', str(cluster.folder / 'data'), *arguments],
+            lambda: status.exists() and status.read_text().rstrip().endswith('ready'),
+            cwd=cluster.folder, **cluster.owner,
+        )  # fmt: skip
+        return port
+
+    return run

@@ -1,10 +1,8 @@
 """PostgreSQL accepts exactly as many connections as db-pools-exceed-server counts, and reads its file as we do."""
 
-import os
-import shutil
+import re
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
@@ -41,74 +39,11 @@ spec:
 """
 
 
-class Cluster(NamedTuple):
-    """An initialised data folder and what runs a server on it."""
-
-    folder: Path
-    server: str
-    owner: dict[str, Any]
-
-
 class Opened(NamedTuple):
     """Connections that one user got, and what the server said to the first it did not get."""
 
     number: int
     refusal: str
-
-
-@pytest.fixture(scope='module')
-def cluster(program: Callable[[str], str]) -> Iterator[Cluster]:
-    """PostgreSQL refuses root, and pytest's own folders are closed to others: a folder of its owner's."""
-    server = program('postgres')
-    owner: dict[str, Any] = {'user': 'nobody', 'group': 'nogroup', 'extra_groups': []} if os.getuid() == 0 else {}
-    with tempfile.TemporaryDirectory(prefix='configaudit-pg-') as name:
-        if owner:
-            shutil.chown(name, owner['user'], owner['group'])
-        options: dict[str, Any] = {'check': True, 'capture_output': True, 'cwd': name, **owner}
-        initialise = [
-            'initdb',
-            '--pgdata=data',
-            '--username=admin',
-            '--auth=trust',
-            '--encoding=UTF8',
-            '--no-sync',
-            '--no-locale',
-        ]
-        subprocess.run([program('initdb'), *initialise[1:]], **options)
-        subprocess.run([server, '--single', '-D', 'data', 'postgres'], input=b'CREATE ROLE ledger LOGIN\n', **options)
-        yield Cluster(Path(name), server, owner)
-
-
-@pytest.fixture
-def serve(cluster: Cluster, start: Callable[..., object], free_port: Callable[[], int]) -> Callable[[Path], int]:
-    """Start the server with a configuration file and return its port."""
-
-    def run(configuration: Path) -> int:
-        port, copy, status = free_port(), _readable(cluster, configuration), cluster.folder / 'data' / 'postmaster.pid'
-        settings = {
-            'config_file': copy,
-            'listen_addresses': '127.0.0.1',
-            'port': port,
-            'unix_socket_directories': cluster.folder,
-            'fsync': 'off',
-        }
-        arguments = [part for key, value in settings.items() for part in ('-c', f'{key}={value}')]
-        # A connection made to see whether it is up would still hold its slot for a moment.
-        start(
-            [cluster.server, '-D', str(cluster.folder / 'data'), *arguments],
-            lambda: status.exists() and status.read_text().rstrip().endswith('ready'),
-            cwd=cluster.folder, **cluster.owner,
-        )  # fmt: skip
-        return port
-
-    return run
-
-
-def _readable(cluster: Cluster, configuration: Path) -> Path:
-    copy = cluster.folder / 'postgresql.conf'
-    shutil.copyfile(configuration, copy)
-    copy.chmod(0o644)
-    return copy
 
 
 def _open(psycopg: ModuleType, holding: ExitStack, port: int, user: str, wanted: int) -> Opened:
@@ -167,6 +102,20 @@ def test_the_reserved_connections_are_the_superusers(
         assert 'too many clients already' in rest.refusal
 
 
+def test_reserved_connections_are_kept_from_applications_too(
+    run: Callable[..., Result], serve: Callable[[Path], int], module: Callable[[str], ModuleType], cluster: Any, tmp_path: Path
+) -> None:
+    said = subprocess.run([cluster.server, '--version'], check=True, capture_output=True, text=True).stdout
+    found = re.search(r'\d+', said)
+    if found is None or int(found[0]) < 16:
+        pytest.skip('reserved_connections came with PostgreSQL 16')
+    result = run({'postgresql.conf': 'max_connections = 20\nreserved_connections = 5\n', 'ledger.yaml': LEDGER.format(pool=4)})
+    (problem,) = (item for item in result.findings if item.rule.id == RULE)
+    port = serve(tmp_path / 'postgresql.conf')
+    with ExitStack() as holding:
+        assert _open(module('psycopg'), holding, port, 'ledger', 16).number == problem.values['usable'] == 12
+
+
 @pytest.mark.parametrize(
     'text',
     [
@@ -183,10 +132,10 @@ def test_the_reserved_connections_are_the_superusers(
     ],
 )
 def test_the_file_says_to_us_what_it_says_to_the_server(
-    text: str, run: Callable[..., Result], cluster: Cluster, tmp_path: Path
+    text: str, run: Callable[..., Result], cluster: Any, tmp_path: Path
 ) -> None:
     (server,) = run({'postgresql.conf': text}).components
-    copy = _readable(cluster, tmp_path / 'postgresql.conf')
+    copy = cluster.readable(tmp_path / 'postgresql.conf')
     for setting, name in (('max_connections', 'max_connections'), ('reserved', 'superuser_reserved_connections')):
         command = [cluster.server, '-C', name, '-D', str(cluster.folder / 'data'), '-c', f'config_file={copy}']
         said = subprocess.run(
