@@ -1,11 +1,13 @@
 """What programs dial: gRPC clients in source code to the Services they name, and to the servers that are written beside them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from configaudit.context import Context
 from configaudit.link import nearest
 from configaudit.model import Component, Peers, Setting
 
+_NO_FRONT = 'the Service in front of the server is not among the files read'
 _NO_SERVICE = 'the Service that the client dials is not among the files read'
 
 
@@ -15,11 +17,30 @@ def link_code(by_kind: Mapping[str, list[Component]], context: Context) -> None:
     for service in by_kind.get('service', ()):
         services.setdefault(service.name, []).append(service)
     servers = [server for server in by_kind.get('grpc-server', ()) if server['written_in'].known_value]
+    for server in by_kind.get('grpc-server', ()):
+        found = _in_front(server, services)
+        server.peer_map['service'] = Peers.of(found, context.complete, _NO_FRONT)
     for client in by_kind.get('grpc-client', ()):
         if client['written_in'].known_value:
             client.peer_map['service'] = Peers.of(_dialled(client, services), context.complete, _NO_SERVICE)
             if not client.peers('grpc-server'):
                 _beside(client, servers)
+
+
+def _in_front(server: Component, services: Mapping[str, list[Component]]) -> list[Component]:
+    """The one Service that has a server's own name, or is the only one of a gRPC port that leads to the port it listens on."""
+    names: tuple[str, ...] = server['names'].known_value or ()  # type: ignore[assignment]
+    found = [service for name in names for service in services.get(name, ())]
+    port = server['port'].known_value
+    if not found and port:
+        found = [service for group in services.values() for service in group if any(_leads_to(item, port) for item in service['ports'].known_value or ())]  # type: ignore[attr-defined]
+    found = nearest(server, found)
+    return found if len(found) == 1 else []
+
+
+def _leads_to(port: Mapping[str, Any], wanted: object) -> bool:
+    named = f'{port["name"] or ""} {port["app_protocol"] or ""}'
+    return 'grpc' in named and wanted in (str(port['target']), str(port['port']))
 
 
 def _dialled(client: Component, services: Mapping[str, list[Component]]) -> list[Component]:

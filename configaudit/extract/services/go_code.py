@@ -20,7 +20,7 @@ _TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/D
 WORDS = (
     b'grpc.', b'keepalive.', b'sql.Open', b'sqlx.', b'gorm.Open', b'pgxpool.', b'SetMaxOpenConns', b'SetMaxIdleConns', b'SetConnMax', b'http.Client{',
     b'http.Transport{', b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ', b'http.Server{', b'ListenAndServe', b'http.Serve', b'TimeoutHandler', b'ReverseProxy',
-    b'http.NewRequest', b'http2.', b'http.Request', b'gin.Context', b'echo.Context', b'context.Background', b'context.TODO', b'GOMAXPROCS', b'SetMemoryLimit',
+    b'http.NewRequest', b'http2.', b'net.Listen', b'http.Request', b'gin.Context', b'echo.Context', b'context.Background', b'context.TODO', b'GOMAXPROCS', b'SetMemoryLimit',
 )  # fmt: skip
 """A function without any of these is not walked."""
 

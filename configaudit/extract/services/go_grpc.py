@@ -19,6 +19,7 @@ _DIALS = {'Dial': 0, 'NewClient': 0, 'DialContext': 1}
 _LOCAL = regex(r'(?:[a-z]+:/*)?(?:localhost|127\.[\d.]+|\[::1\]|bufnet|bufconn)(?::|$)|unix:|@')
 _FLOOR_S = 10
 """Of a client's Time: grpc-go raises a smaller one, 0 included."""
+_PASSTHROUGH = 'grpc-go dialoptions.go: Dial and DialContext start with the scheme passthrough, NewClient with dns'
 _UNSEEN = 'its options come from elsewhere in the program'
 _CLIENT = {'Time': 'time_s', 'Timeout': 'timeout_s', 'PermitWithoutStream': 'permit_without_stream'}
 _POLICY = {'MinTime': 'min_time_s', 'PermitWithoutStream': 'permit_without_stream'}
@@ -54,6 +55,8 @@ def _client(source: Source, scope: Scope, call: Any, name: str, number: int) -> 
         return None
     options = source.options(arguments[at + 1 :], scope)
     settings: dict[str, Setting] = {}
+    if not name.endswith('.NewClient'):
+        settings['resolver'] = Setting('resolver', 'passthrough', source.place(call.child_by_field_name('function')), 'default', source=_PASSTHROUGH)
     if target is not None:
         settings['target'] = setting_at(source, scope, 'target', arguments[at])
     for option in options.nodes:
@@ -69,6 +72,7 @@ def _client_option(source: Source, scope: Scope, option: Any, settings: dict[str
         time = settings.get('time_s')
         if time is None or (time.is_known and time.known_value < _FLOOR_S):  # type: ignore[operator]
             place = time.place if time is not None else source.place(option)
+            settings['time_asked_s'] = Setting('time_asked_s', time.known_value if time is not None else 0, place, unit='s', locked=LOCKED)
             settings['time_s'] = Setting('time_s', _FLOOR_S, place, unit='s', locked=LOCKED)
     elif name in (_GRPC + 'WithDefaultServiceConfig', _GRPC + 'WithBalancerName') and arguments:
         text = text_of(source, scope, arguments[0])
@@ -81,6 +85,9 @@ def _client_option(source: Source, scope: Scope, option: Any, settings: dict[str
 def _server(source: Source, scope: Scope, call: Any, number: int) -> Component:
     options = source.options(source.arguments(call), scope)
     settings: dict[str, Setting] = {}
+    port = _port(source)
+    if port is not None:
+        settings['port'] = port
     for option in options.nodes:
         name = source.called(option) if option.type == 'call_expression' else ''
         arguments = source.arguments(option) if name else []
@@ -88,7 +95,22 @@ def _server(source: Source, scope: Scope, call: Any, number: int) -> Component:
             settings.update(_struct(source, scope, arguments[0], 'EnforcementPolicy', _POLICY))
         elif name == _GRPC + 'KeepaliveParams' and arguments:
             settings.update(_struct(source, scope, arguments[0], 'ServerParameters', _SERVER))
+        elif name == _GRPC + 'MaxConcurrentStreams' and arguments:
+            settings['max_concurrent_streams'] = setting_at(source, scope, 'max_concurrent_streams', arguments[0])
     return _component(GRPC_SERVER, source, call, options, settings, f'grpc-server/{number}')
+
+
+def _port(source: Source) -> Setting | None:
+    """The one port that the file listens on: `net.Listen("tcp", ":9090")`."""
+    found: dict[str, Setting] = {}
+    for scope in source.scopes:
+        for call in scope.calls:
+            arguments = source.arguments(call)
+            address = text_of(source, scope, arguments[1]) if source.called(call) == 'net.Listen' and len(arguments) == 2 else None
+            port = (address or '').rpartition(':')[2]
+            if port.isdigit():
+                found[port] = Setting('port', port, source.place(arguments[1]))
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _struct(source: Source, scope: Scope, node: Any, kind: str, names: dict[str, str]) -> dict[str, Setting]:

@@ -14,17 +14,19 @@ from configaudit.patterns import regex
 
 _CHANNELS = {'grpc.insecure_channel': 1, 'grpc.aio.insecure_channel': 1, 'grpc.secure_channel': 2, 'grpc.aio.secure_channel': 2}
 """Function -> where its options stand."""
+_LISTENS = ('add_insecure_port', 'add_secure_port')
 _SERVERS = {'grpc.server': 3, 'grpc.aio.server': 3}
 _LOCAL = regex(r'(?:[a-z]+:/*)?(?:localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)(?::|$)|unix:')
 _CLIENT = {
     'grpc.keepalive_time_ms': ('time_s', 1000), 'grpc.keepalive_timeout_ms': ('timeout_s', 1000),
     'grpc.keepalive_permit_without_calls': ('permit_without_stream', 1), 'grpc.http2.max_pings_without_data': ('max_pings', 1),
+    'grpc.lb_policy_name': ('round_robin', 1), 'grpc.service_config': ('round_robin', 1),
 }  # fmt: skip
 _SERVER = {
     'grpc.http2.min_ping_interval_without_data_ms': ('min_time_s', 1000), 'grpc.http2.max_ping_strikes': ('max_ping_strikes', 1),
     'grpc.keepalive_permit_without_calls': ('permit_without_stream', 1), 'grpc.keepalive_time_ms': ('time_s', 1000),
     'grpc.keepalive_timeout_ms': ('timeout_s', 1000), 'grpc.max_connection_age_ms': ('max_connection_age_s', 1000),
-    'grpc.max_connection_age_grace_ms': ('max_connection_age_grace_s', 1000),
+    'grpc.max_connection_age_grace_ms': ('max_connection_age_grace_s', 1000), 'grpc.max_concurrent_streams': ('max_concurrent_streams', 1),
 }  # fmt: skip
 _PINGS = regex(r'GRPC_ARG_\w+$|grpc\.(?:http2\.)?\w*(?:keepalive|ping)\w*$')
 """Names that mean keepalive and pings."""
@@ -58,10 +60,26 @@ def grpc_components(source: Source) -> Iterator[Component]:
                 continue
             if text:
                 settings['target'] = setting_at(source, 'target', target)
+        if not is_client:
+            settings.update(_port(source))
         if is_client:
             settings.setdefault('max_pings', Setting('max_pings', 2, source.place(call.func), 'default', source='gRPC core default'))
         yield _component(GRPC_CLIENT if is_client else GRPC_SERVER, source, call, settings, partial or unseen, number)
         number += 1
+
+
+def _port(source: Source) -> dict[str, Setting]:
+    """The one port that the file's servers listen on: `server.add_insecure_port('[::]:50051')`."""
+    found: dict[str, Setting] = {}
+    for call in ast.walk(source.tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _LISTENS and call.args:
+            try:
+                port = str(source.value(call.args[0])).rpartition(':')[2]
+            except Unfolded:
+                return {}
+            if port.isdigit():
+                found[port] = Setting('port', port, source.place(call.args[0]))
+    return {'port': next(iter(found.values()))} if len(found) == 1 else {}
 
 
 def _arguments(source: Source, options: ast.expr | None, names: dict[str, tuple[str, int]]) -> tuple[dict[str, Setting], str]:
@@ -86,6 +104,8 @@ def _arguments(source: Source, options: ast.expr | None, names: dict[str, tuple[
         if key in names:
             setting, scale = names[key]
             found = setting_at(source, setting, pair.elts[1], 's' if scale > 1 else '', scale)
+            if setting == 'round_robin':
+                found = found._replace(known_value='round_robin' in str(found.known_value) or (setting in settings and settings[setting].known_value is True))
             settings[setting] = found._replace(known_value=bool(found.known_value)) if setting == 'permit_without_stream' else found
         elif _PINGS.match(key) and key not in KNOWN:
             unread.append((key, source.place(pair.elts[0])))

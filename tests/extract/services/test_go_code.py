@@ -156,3 +156,29 @@ def test_a_broken_file_is_an_error_only_when_named(run) -> None:  # type: ignore
     assert run('func f( {{ .X }} grpc.Dial(').errors == ()
     assert [error.kind for error in run('func f( {{ .X }} grpc.Dial(', named=True).errors] == ['go']
     assert run('func f() {}', named=True).errors == ()
+
+
+def test_a_time_that_is_raised_is_told(run) -> None:  # type: ignore[no-untyped-def]
+    text = 'func f(a string) {{ grpc.NewClient(a, grpc.WithKeepaliveParams(keepalive.ClientParameters{{{}}})) }}'
+    assert 'grpc-keepalive-too-fast' in ids(run(text.format('Time: time.Second')))
+    assert 'grpc-keepalive-too-fast' in ids(run(text.format('PermitWithoutStream: true')))
+    assert 'grpc-keepalive-too-fast' not in ids(run(text.format('Time: 10 * time.Second')))
+    assert 'grpc-keepalive-too-fast' not in ids(run(text.format('Time: configured')))
+
+
+@pytest.mark.parametrize(('fields', 'found'), [('Time: time.Hour, Timeout: time.Second', True), ('Time: time.Hour, Timeout: 5 * time.Second', False), ('Time: time.Hour, Timeout: t', False)])
+def test_a_ping_that_must_be_answered_at_once(run, fields: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    assert ('grpc-keepalive-timeout-short' in ids(run(f'func f(a string) {{ grpc.NewClient(a, grpc.WithKeepaliveParams(keepalive.ClientParameters{{{fields}}})) }}'))) is found
+
+
+@pytest.mark.parametrize(('listens', 'port'), [('net.Listen("tcp", ":9000")', '9000'), ('net.Listen("tcp", address)', None), ('net.Listen("tcp", ":1"); net.Listen("tcp", ":2")', None)])
+def test_the_port_of_a_server(run, listens: str, port: str | None) -> None:  # type: ignore[no-untyped-def]
+    text = f'func f() {{ l, _ := {listens}; grpc.NewServer(grpc.MaxConcurrentStreams(8)).Serve(l) }}'.replace('; net', '\n\tnet')
+    server = one(run('import "net"\n\n' + text), 'grpc-server')
+    assert (server['port'].known_value, server['max_concurrent_streams'].value) == (port, 8)
+
+
+@pytest.mark.parametrize(('grace', 'severity'), [('time.Second', 'advice'), ('2 * time.Minute', None)])
+def test_calls_that_outlive_the_grace_of_a_connection(run, grace: str, severity: str | None) -> None:  # type: ignore[no-untyped-def]
+    result = run(f'func f() {{ grpc.NewServer(grpc.KeepaliveParams(keepalive.ServerParameters{{MaxConnectionAge: time.Hour, MaxConnectionAgeGrace: {grace}}})) }}')
+    assert next((finding.severity for finding in result.findings if finding.rule.id == 'grpc-connection-age-cuts-calls'), None) == severity
