@@ -23,7 +23,9 @@ def timeout_cuts_streams(client: Component, *, longest_generation_s: float = 0) 
     if not streams.value:
         raise NotApplicable('nothing shows that answers are streamed')
     if timeout.value != math.inf and not 0 < longest_generation_s <= timeout.value:
-        yield Problem(timeout, 'this timeout ends every answer after {value} s, however much of it still comes', see=[('the stream', streams)])
+        unset = '' if timeout.is_set else f', the default of {client["product"].known_value},'
+        message = 'this timeout{unset} ends every answer after {value} s, however much of it still comes'
+        yield Problem(timeout, message, unset=unset, severity=None if timeout.is_set else 'advice', see=[('the stream', streams)])
 
 
 @rule(

@@ -72,7 +72,8 @@ PROCESSES: dict[str, tuple[str, ...]] = {
     'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona', 'pgbouncer'),
     'grpc': ('GRPC_', 'grpc.'),
     'traefik': ('--entrypoints', '--entryPoints', '--serverstransport', '--serversTransport', '--entryPoint', '--EntryPoints'),
-    'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi'),
+    'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi', 'litellm', 'waitress-serve'),
+    'math_threads': ('_NUM_THREADS',),
     'pip_bounds': ('pip install', 'pip3 install'),
     'metrics': ('-metric', 'Metric'),
     'host_commands': ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/'),
@@ -168,6 +169,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
             components.extend(component for component in read if component is not None)
         for name in services:
             components.extend(_call('services.' + name, 'read_process', process, found, stores))
+    if any(component.kind.name == 'http-server' for component in components) or any(data.kind == 'gunicorn' for data in reading.data):
+        _call('services.gunicorn_file', 'join', components, reading.data)
     return components
 
 

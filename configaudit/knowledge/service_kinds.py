@@ -146,9 +146,17 @@ HTTP_SERVER = declare(Kind('http-server', (), {
     'graceful_s': SettingSpec('s', math.inf),
     'streams': SettingSpec('bool', False),
     'written_in': SettingSpec('text'),
+    'workers': SettingSpec('count', 1),
+    'workers_from': SettingSpec('text', ''),
+    'worker_class': SettingSpec('text'),
+    'threads': SettingSpec('count', 1),
+    'worker_timeout_s': SettingSpec('s', math.inf),
+    'config': SettingSpec('text'),
+    'cpu_limit': SettingSpec('cores', raise_only=True),
 }))  # fmt: skip
 """A program's own server. `write_timeout_s`: the longest a whole answer may take (TOTAL). `idle_timeout_s`: how long it keeps an idle
-connection. `graceful_s`: how long it lets requests finish after SIGTERM (inf: until the process is killed)."""
+connection. `graceful_s`: how long it lets requests finish after SIGTERM (inf: until the process is killed). `workers_from`: 'cpus' where their
+number follows the machine. `worker_timeout_s`: after how long a silent worker of gunicorn is killed. `config`: the file its command line names."""
 
 HTTP_HANDLER = declare(Kind('http-handler', (), {
     'detached': SettingSpec(default=()),
@@ -176,3 +184,11 @@ HTTP_TRANSPORT = declare(Kind('http-transport', (), {
 GRPC_ENVIRONMENT = declare(Kind('grpc-environment', (), {
     'unread': SettingSpec(default=()),
 }))  # fmt: skip
+
+MATH_THREADS = declare(Kind('math-threads', (), {
+    'variable': SettingSpec('text'),
+    'threads': SettingSpec('count'),
+    'workers': SettingSpec('count', 1),
+    'cpu_limit': SettingSpec('cores', raise_only=True),
+}))  # fmt: skip
+"""Threads that OpenMP, MKL or OpenBLAS start in each process of a container."""

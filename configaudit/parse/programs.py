@@ -58,7 +58,7 @@ _KOTLIN = Program('kotlin', _JVM_WORDS, _JVM, regex(r'(?:Test|Tests|IT|Spec)\.kt
 PROGRAMS: dict[str, Program] = {'py': _PYTHON, 'go': _GO, 'tf': _TERRAFORM, 'tfvars': _VALUES, 'java': _JAVA, 'kt': _KOTLIN}
 """By extension. Words are many times faster to look for than the pattern."""
 EXTENSIONS = tuple(f'.{extension}' for extension in PROGRAMS)
-_GUNICORN = regex(r'gunicorn(?:[._]\w+)*\.py$')
+_GUNICORN = regex(r'gunicorn(?:[._-]\w+)*\.py$')
 _ENGINES = (b'vllm', b'sglang', b'LLMConfig')
 
 

@@ -7,14 +7,14 @@ from configaudit.parse.python import Source, Unreadable
 from configaudit.patterns import regex
 from configaudit.places import Document
 
-_SERVER_FILE = regex(r'(?:^|/)gunicorn(?:[._]\w+)*\.py$')
+_SERVER_FILE = regex(r'(?:^|/)gunicorn(?:[._-]\w+)*\.py$')
 
 
 def read(document: Document) -> Reading | None:
     """What a file sets up; None when that is nothing, or it is no part of a service."""
     found = engines.read(document) if any(word in document.parsed for word in (b'vllm', b'sglang', b'LLMConfig')) else None
     asks = _HTTP.search(document.parsed) is not None and _ASKS.search(document.parsed) is not None
-    if not is_served(document.path) or not (asks or any(word in document.parsed for word in WORDS)):
+    if not is_served(document.path) or not (asks or _SERVER_FILE.search(document.path) or any(word in document.parsed for word in WORDS)):
         return found
     try:
         source = Source(document)
@@ -22,11 +22,11 @@ def read(document: Document) -> Reading | None:
         return found
     reading = found or nothing()
     if _SERVER_FILE.search(document.path):
-        from configaudit.extract.services.python_pools import server_words
+        from configaudit.extract.services.gunicorn_file import words_of
 
-        words = server_words(source)
+        words = words_of(source)
         if words:
-            reading.data.append(Data('gunicorn', '', document.path.rpartition('/')[0], words))
+            reading.data.append(Data('gunicorn', '', document.path, words))
     else:
         from configaudit.extract.services.python_grpc import grpc_components
         from configaudit.extract.services.python_pools import pools_of

@@ -107,7 +107,7 @@ def _limit(setting: Setting, unlimited: Mapping[str, tuple[float, ...]]) -> Sett
 
 def join_servers(reading: Reading) -> None:
     """What the nearest gunicorn.conf.py says of workers and threads belongs to the pools of the programs in its folder and below."""
-    servers = {data.name: data.values for data in reading.data if data.kind == 'gunicorn'}
+    servers = {data.name.rpartition('/')[0]: _processes(data.values) for data in reading.data if data.kind == 'gunicorn'}
     for pool in reading.components:
         if pool.kind.name != 'pool' or pool['written_in'].known_value != 'Python':
             continue
@@ -119,17 +119,8 @@ def join_servers(reading: Reading) -> None:
                 pool.settings[name] = Setting(name, int(word.value), word.place)
 
 
-def server_words(source: Source) -> dict[str, Word]:
-    """Worker processes and threads of a gunicorn.conf.py; threads only where its workers have any."""
-    found: dict[str, Word] = {}
-    for name, setting in (('workers', 'processes'), ('threads', 'threads'), ('worker_class', 'class')):
-        try:
-            value = source.value(ast.Name(name, ast.Load()))
-        except Unfolded:
-            continue
-        node = source.settled(ast.Name(name, ast.Load()))
-        found[setting] = Word(str(value), source.place(node), False, locked=LOCKED)
-    kind = found.pop('class', None)
-    if kind is not None and kind.value not in _THREADED:
-        found.pop('threads', None)
-    return found
+def _processes(words: Mapping[str, Word]) -> dict[str, Word]:
+    """Processes and threads that use a pool; threads only where the workers have any."""
+    kind = words.get('worker_class')
+    names = {'workers': 'processes', 'threads': 'threads'} if kind is None or kind.value in _THREADED else {'workers': 'processes'}
+    return {setting: words[name] for name, setting in names.items() if name in words}

@@ -1,12 +1,22 @@
 """Expressions of Python source as settings: folded, placed, and honest about what only the running program knows."""
 
 import ast
+from typing import NamedTuple
 
 from configaudit.model import Setting
 from configaudit.parse.python import Source, Unfolded
 
 LOCKED = 'it is a program'
 WORKED_OUT = 'the program works it out'
+_READS = ('os.getenv', 'os.environ.get', 'decouple.config')
+_CASTS = ('int', 'float', 'str')
+
+
+class Variable(NamedTuple):
+    """An environment variable that a program reads, and what it takes without it."""
+
+    name: str
+    default: ast.expr | None
 
 
 def keywords(source: Source, call: ast.Call) -> tuple[dict[str, ast.expr], str]:
@@ -21,14 +31,60 @@ def keywords(source: Source, call: ast.Call) -> tuple[dict[str, ast.expr], str]:
     return given, unseen
 
 
+def variable_of(source: Source, node: ast.expr) -> Variable | None:
+    """The environment variable behind `os.getenv('X', 5)`, `int(os.environ['X'])`, `env.int('X', default=5)`, `config('X', default=5)`."""
+    node = source.settled(node)
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
+        found = variable_of(source, node.values[0])
+        return Variable(found.name, node.values[1]) if found is not None and found.default is None else None
+    if isinstance(node, ast.Subscript) and source.name_of(node.value) == 'os.environ' and isinstance(node.slice, ast.Constant):
+        return Variable(str(node.slice.value), None)
+    if not isinstance(node, ast.Call):
+        return None
+    if isinstance(node.func, ast.Name) and node.func.id in _CASTS and len(node.args) == 1:
+        return variable_of(source, node.args[0])
+    reads = source.name_of(node.func) in _READS or _is_environ(source, node.func)
+    if not reads or not node.args or not isinstance(node.args[0], ast.Constant) or not isinstance(node.args[0].value, str):
+        return None
+    default = next((word.value for word in node.keywords if word.arg == 'default'), node.args[1] if len(node.args) > 1 else None)
+    return Variable(node.args[0].value, default)
+
+
+def _is_environ(source: Source, node: ast.expr) -> bool:
+    """Whether a function is `env` or `env.int` of django-environ."""
+    if isinstance(node, ast.Attribute) and node.attr in ('int', 'str', 'float', 'bool', 'url'):
+        node = node.value
+    made = source.settled(node)
+    return isinstance(node, ast.Name) and isinstance(made, ast.Call) and source.name_of(made.func) in ('environ.Env', 'environ.FileAwareEnv', 'environs.Env')
+
+
 def setting_at(source: Source, name: str, node: ast.expr, unit: str = '', scale: float = 1) -> Setting:
-    """The setting that an expression gives; a number is divided by `scale`."""
+    """The setting that an expression gives; a number is divided by `scale`. Of an environment variable its default, with the variable as `source`."""
     place = source.place(node)
+    variable = None
     try:
         found = source.value(node)
     except Unfolded:
-        return Setting(name, None, place, 'explicit', WORKED_OUT, unit=unit, locked=LOCKED)
+        variable = variable_of(source, node)
+        try:
+            found = source.value(variable.default) if variable is not None and variable.default is not None else None
+        except Unfolded:
+            found = None
+        if variable is None or found is None:
+            return Setting(name, None, place, 'explicit', WORKED_OUT, unit=unit, source=f'${variable.name}' if variable else '', locked=LOCKED)
+        found = _number(found) if unit in ('s', 'count') else found
     if isinstance(found, (int, float)) and not isinstance(found, bool) and scale != 1:
         found = found / scale
         found = int(found) if found == int(found) else found
-    return Setting(name, found, place, unit=unit, locked=LOCKED)
+    return Setting(name, found, place, unit=unit, source=f'${variable.name}' if variable else '', locked=LOCKED)
+
+
+def _number(value: object) -> object:
+    """A variable's default is often text: '30' means 30 where it is cast."""
+    if not isinstance(value, str):
+        return value
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return int(number) if number == int(number) else number

@@ -1,7 +1,8 @@
-"""Servers of Python programs as their command lines start them: how long they keep an idle connection, how long they finish requests.
+"""Servers of Python programs as their command lines start them: workers, how long they keep an idle connection, how long they finish requests.
 
 Sources: uvicorn settings (--timeout-keep-alive 5 s, --timeout-graceful-shutdown unset); gunicorn settings (keepalive 2 s, which its sync
-workers do not offer at all; graceful_timeout 30 s); hypercorn settings (keep_alive_timeout 5 s, graceful_timeout 3 s).
+workers do not offer at all; graceful_timeout 30 s, timeout 30 s); hypercorn settings (keep_alive_timeout 5 s, graceful_timeout 3 s);
+waitress arguments (channel_timeout 120 s).
 """
 
 import math
@@ -16,6 +17,7 @@ from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HTTP_SERVER
 from configaudit.model import Component, Peers, Setting
+from configaudit.places import Place
 
 
 class _Program(NamedTuple):
@@ -26,13 +28,17 @@ class _Program(NamedTuple):
     graceful_s: float
     graceful_flags: tuple[str, ...]
     source: str
+    worker_flags: tuple[str, ...] = ()
+    worker_variable: str = ''
 
 
 _PROGRAMS = {
-    'uvicorn': _Program(5, ('--timeout-keep-alive',), math.inf, ('--timeout-graceful-shutdown',), 'uvicorn documentation, Settings'),
-    'fastapi': _Program(5, (), math.inf, (), 'uvicorn documentation, Settings'),
-    'gunicorn': _Program(2, ('--keep-alive',), 30, ('--graceful-timeout',), 'gunicorn documentation, Settings'),
-    'hypercorn': _Program(5, ('--keep-alive',), 3, ('--graceful-timeout',), 'hypercorn documentation, Configuration options'),
+    'uvicorn': _Program(5, ('--timeout-keep-alive',), math.inf, ('--timeout-graceful-shutdown',), 'uvicorn documentation, Settings', ('--workers',), 'WEB_CONCURRENCY'),
+    'fastapi': _Program(5, (), math.inf, (), 'uvicorn documentation, Settings', ('--workers',), 'WEB_CONCURRENCY'),
+    'litellm': _Program(5, ('--keepalive_timeout',), math.inf, (), 'uvicorn documentation, Settings; LiteLLM proxy_cli.py', ('--num_workers', '--num-workers'), 'NUM_WORKERS'),
+    'gunicorn': _Program(2, ('--keep-alive',), 30, ('--graceful-timeout',), 'gunicorn documentation, Settings', ('-w', '--workers'), 'WEB_CONCURRENCY'),
+    'hypercorn': _Program(5, ('--keep-alive',), 3, ('--graceful-timeout',), 'hypercorn documentation, Configuration options', ('-w', '--workers')),
+    'waitress-serve': _Program(120, ('--channel-timeout',), math.inf, (), 'waitress documentation, Arguments'),
 }
 _CLASSES = ('-k', '--worker-class')
 _CONFIGURATION = ('-c', '--config', '--config-file')
@@ -61,6 +67,15 @@ def _server(process: Process, invocation: Invocation) -> Component | None:
         settings[setting] = Setting(setting, default, start, 'default', unseen, source=program.source)
         if word is not None:
             settings[setting] = setting_of(setting, word, 's')
+    if name == 'gunicorn':
+        settings.update(_gunicorn(given, start, unseen))
+    workers = _flag(given, program.worker_flags) or invocation.environment.get(program.worker_variable)
+    if workers is not None:
+        settings['workers'] = setting_of('workers', workers, 'count')
+        if 'nproc' in _spelled(workers):
+            settings['workers_from'] = Setting('workers_from', 'cpus', workers.place)
+    if 'cpu_limit' in carrier.kind.settings:
+        settings['cpu_limit'] = carrier['cpu_limit']
     if name == 'gunicorn' and not _keeps(given):
         settings['idle_timeout_s'] = Setting('idle_timeout_s', 0, start, 'default', unseen, source='gunicorn documentation, sync workers: no persistent connections')
     server = Component(HTTP_SERVER, carrier.name, f'{carrier.identity}/{name}', start, settings, partial=process.partial, scope=carrier.scope)
@@ -68,6 +83,30 @@ def _server(process: Process, invocation: Invocation) -> Component | None:
     for owner in (carrier, *carrier.peers('pod')):
         owner.peer_map['http-server'] = Peers.of([*owner.peers('http-server'), server], True)
     return server
+
+
+def _gunicorn(given: Sequence[Word], start: Place, unseen: str) -> dict[str, Setting]:
+    """What only gunicorn has: the class and the threads of its workers, and after how long it kills a silent one."""
+    settings = {name: setting._replace(reason=unseen) for name, setting in gunicorn_defaults(start).items()}
+    for name, unit, flags in (('worker_class', 'text', _CLASSES), ('threads', 'count', ('--threads',)), ('worker_timeout_s', 's', ('-t', '--timeout')), ('config', 'text', _CONFIGURATION)):
+        word = _flag(given, flags)
+        if word is not None:
+            settings[name] = setting_of(name, word, unit)
+    return settings
+
+
+def gunicorn_defaults(place: Place) -> dict[str, Setting]:
+    """gunicorn's workers when nobody says anything."""
+    return {
+        name: Setting(name, value, place, 'default', source='gunicorn documentation, Settings')
+        for name, value in (('worker_class', 'sync'), ('threads', 1), ('worker_timeout_s', 30))
+    }
+
+
+def _spelled(word: Word) -> str:
+    """A word as its file writes it."""
+    place = word.place
+    return place.document.text[place.start : place.end]
 
 
 def _keeps(words: Sequence[Word]) -> bool:

@@ -1,0 +1,87 @@
+"""Rules for the servers of Python programs: workers against the CPUs of the container, clocks against the time that a model takes."""
+
+import math
+from collections.abc import Iterator
+
+from configaudit.model import Component, NotApplicable, Problem, Setting, rule
+
+_CONTAINERS = ('container', 'compose-service', 'docker-run', 'dockerfile')
+_PLAIN = ('sync', 'gunicorn.workers.sync.SyncWorker')
+GUNICORN = 'gunicorn documentation, Settings'
+
+
+@rule(
+    'gunicorn-timeout-kills-answers', on='http-server', severity='warning', confidence='medium',
+    source=f'{GUNICORN}, timeout: a worker that is silent for longer is killed and restarted; sync workers are silent while they handle a request',
+    effect='an answer may take as long as the model needs', side_effect='a request that hangs holds its worker for as long',
+)  # fmt: skip
+def gunicorn_timeout_kills_answers(server: Component, *, longest_generation_s: float = 0, roomy_s: float = 300) -> Iterator[Problem]:
+    """A sync worker tells its master nothing while it handles a request: after `timeout` seconds (30 by default) gunicorn kills it with the
+    answer, or the stream, that it was working on. Programs that wait for a model are over that as soon as the queue is long.
+
+    Judged where the programs beside it ask for generated text. Workers with threads (`gthread`), of gevent and of uvicorn answer their master
+    in between: there the timeout is no limit on a request.
+    """
+    if server['product'].value != 'gunicorn':
+        raise NotApplicable('not gunicorn')
+    asking = [client for client in server.peers('asks-for-text') if client['answers'].known_value]
+    if not asking:
+        raise NotApplicable('nothing shows that its programs wait for a model')
+    if server['worker_class'].value not in _PLAIN or server['threads'].value > 1:
+        raise NotApplicable('its workers answer their master while they handle requests')
+    timeout = server['worker_timeout_s']
+    if timeout.value == 0 or timeout.value >= (longest_generation_s or roomy_s):
+        return
+    unset = '' if timeout.is_set else ', the default'
+    yield Problem(
+        timeout, 'a sync worker that handles one request for {value} s{unset} is killed with it, and its programs wait for a model', unset=unset,
+        severity=None if timeout.is_set else 'advice', see=[('generated text is asked for', asking[0]['answers'])],
+    )  # fmt: skip
+
+
+@rule(
+    'server-workers-from-node-cpus', on='http-server', severity='warning', confidence='medium',
+    source='Python docs, os.cpu_count: the CPUs of the system; a quota of a cgroup is not seen by it, nor by nproc; gunicorn docs, How Many Workers',
+    effect='as many processes as the container has CPUs for', side_effect='a number that somebody has to keep in step with the CPU limit',
+)  # fmt: skip
+def workers_from_node_cpus(server: Component) -> Iterator[Problem]:
+    """The number of worker processes is worked out from the CPUs of the node, whatever the container may use of them: on 64 cores
+    `cpu_count() * 2 + 1` starts 129 processes, each with its own memory, its own pools, and a share of one small quota.
+
+    State the number, or take it from a variable that stands beside the CPU limit.
+    """
+    made = server['workers_from']
+    if made.value != 'cpus' or (server['workers'].is_set and server['workers'].is_known):
+        raise NotApplicable('the number of workers is stated')
+    carriers = [carrier for carrier in server.peers('carrier') if carrier.kind.name in _CONTAINERS]
+    if not carriers:
+        raise NotApplicable('nothing shows that it runs in a container')
+    limit = server['cpu_limit']
+    if limit.is_set and limit.is_known:
+        yield Problem(made, 'the workers follow the CPUs of the node, and the container may use {cpus}', cpus=limit.value, see=[('the CPU limit', limit)])
+    else:
+        yield Problem(made, 'the workers follow the CPUs of the node: in a container their number is that of the machine it lands on', severity='advice')
+
+
+@rule(
+    'math-threads-over-cpu-limit', on='math-threads', severity='warning',
+    source='OpenMP specification, OMP_NUM_THREADS; PyTorch docs, CPU threading; Linux CFS bandwidth control',
+    effect='no throttling by the CPU quota, steadier latencies', side_effect='none below the limit: the quota allows no more anyway',
+)  # fmt: skip
+def math_threads_over_limit(process: Component) -> Iterator[Problem]:
+    """Every parallel loop starts more threads than the CPU limit lets run: they use up the quota early, stand still for the rest of the
+    period, and the loop waits for the last of them.
+
+    Worker processes multiply it: each has its own pool of threads. Over twice the limit they are counted together.
+    """
+    threads, limit, workers = process['threads'], process['cpu_limit'], process['workers']
+    if not limit.is_set:
+        raise NotApplicable('no CPU limit: nothing throttles')
+    cores, count = math.ceil(limit.value), int(workers.value) if workers.is_set else 1
+    see: list[tuple[str, Setting]] = [('the CPU limit', limit)]
+    if threads.value > cores:
+        yield Problem(threads, '{name}={value} is over the limit of {cores} CPUs', name=process['variable'].value, cores=limit.value, see=see, fix=threads.set(cores))
+    elif count > 1 and threads.value * count > cores * 2:
+        message = '{workers} workers x {name}={value} are {total} threads on {cores} CPUs'
+        total = int(threads.value) * count
+        yield Problem(threads, message, workers=count, name=process['variable'].value, total=total, cores=limit.value, see=[*see, ('the workers', workers)], severity='advice')
