@@ -12,7 +12,7 @@ _REFERENCES = regex(r'\$\(?\{?[A-Za-z_][^$]*|.*\{\{.*|.*\ufffc.*|%\(.*\)s|@.*', 
 _NO_SECRET = regex(r'|none|null|nil|empty|n/?a|not[-_ ]?(needed|used|required|set|provided|a-real-key)|unused|dummy\w*|fake\w*|x|-+|false|true|local\w*|ollama|'
                         r'sk-no-key\w*|no-?key\w*|no-key-required|ignored|any\w*|disabled|enabled|yes|no|on|off|anonymous|simple|jwt|basic|bearer|\d{1,3}|/.*|https?://[^@]*|[\w.-]+\.(json|ya?ml|pem|key|crt|txt)', re.IGNORECASE)  # fmt: skip
 _PLACEHOLDER = regex(
-    r'<.*>|.*(change|replace|fill|insert|put|add|enter)([-_ ]?(me|this|with|in|here|your|it))?([-_ ].*)?|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy).*|todo|tbd'
+    r'<.*>|.*(change|replace|fill|insert|put|add|enter)([-_ ]?(me|this|with|in|here|your|it))?([-_ ].*)?|.*your.*|.*(example|placeholder|redacted|secret-?key|demo|sample|dummy|p[a@]ss(w[o0]rd|w0rt|123)).*|todo|tbd'
     r'|(hf_|sk-|ghp_)?[xX*.]{3,}.*|.*x{6,}.*|sk-12\d*|sk-[a-z]{2,16}|(my|test|demo)?[-_]?(super)?[-_]?(secret|password|passwd|passw0rd|token|key|admin|root|postgres|minio|redis|mysql|minioadmin|litellm|guest|user)'
     r'[-_]?\d{0,6}!?|(hf|sk)[-_.]*|\d{1,8}|abc\w{0,6}',
     re.IGNORECASE,

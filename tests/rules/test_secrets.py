@@ -83,7 +83,7 @@ def test_a_private_key_of_the_documentation_has_no_key_in_it(run: Callable[..., 
     assert len([item for item in result.findings if item.rule.id == 'secret-in-manifest']) == count
 
 
-@pytest.mark.parametrize(('value', 'severity'), [('${PW:-postgres}', 'advice'), ('${PW-postgres}', 'advice'), ('${PW:-q7Kd92mXw41Lz}', 'error'), ('postgres', 'warning')])
+@pytest.mark.parametrize(('value', 'severity'), [('${PW:-postgres}', 'advice'), ('${PW-postgres}', 'advice'), ('${PW:-q7Kd92mXw41Lz}', 'error'), ('${PW:-StrongPassword123!}', 'advice'), ('MyPassw0rd2024', 'warning'), ('postgres', 'warning')])
 def test_the_fallback_of_a_variable_may_be_replaced_from_outside(run: Callable[..., Result], value: str, severity: str) -> None:
     result = run({'compose.yaml': f'services:\n  db:\n    image: postgres:17\n    environment: {{POSTGRES_PASSWORD: "{value}"}}\n'})
     assert [item.severity for item in result.findings if item.rule.id == 'secret-inline'] == [severity]
