@@ -9,13 +9,12 @@ from .streaming import carries, shown_by
 _HOLDERS = {
     'caddy': 'response_buffers holds answers',
     'traefik': 'the buffering middleware holds every answer',
-    'haproxy': '`http-response wait-for-body` holds every answer',
 }
 
 
 @rule(
     'gateway-holds-stream', on='proxy-route', severity='warning',
-    source='measured with Caddy 2.11.7: with response_buffers all events come together at the end; Traefik documentation, Buffering; HAProxy manual, wait-for-body',
+    source='measured with Caddy 2.11.7: with response_buffers all events come together at the end; Traefik documentation, Buffering',
     effect='tokens reach the client as they are generated', side_effect='a slow client holds its connection to the server',
 )  # fmt: skip
 def gateway_holds_stream(route: Component) -> Iterator[Problem]:
@@ -52,6 +51,27 @@ def answer_head_timeout_short(route: Component, *, max_ttft_s: float = 0, longes
     elif not max_ttft_s and limit.value <= 60:
         message = 'the head of an answer must come within {value} s: a request that is not streamed, or waits for longer, ends in a 504'
         yield Problem(limit, message, why=why, severity='advice', see=shown_by(route))
+
+
+@rule(
+    'haproxy-queue-gives-up', on='proxy-route', severity='warning',
+    source='HAProxy manual, timeout queue: unset it is timeout connect; measured with HAProxy 2.6: 503 after timeout connect',
+    effect='a burst waits for a free server', side_effect='clients that gave up wait in the queue as well, unless option abortonclose is set',
+)  # fmt: skip
+def haproxy_queue_gives_up(route: Component, *, limit_s: float = 15, max_ttft_s: float = 0) -> Iterator[Problem]:
+    """`maxconn` of a server makes requests wait in HAProxy, and one that waits for longer than the queue timeout gets a 503.
+
+    An answer that is generated holds its place for as long as it takes, so a queue of a few seconds turns every burst into errors; without
+    `timeout queue` the wait is as short as `timeout connect`.
+    """
+    requests, wait = route['server_requests'], route['queue_timeout_s']
+    if route['product'].value != 'haproxy' or not requests.is_set:
+        raise NotApplicable('no server has a maxconn')
+    why = carries(route)
+    if requests.value and wait.value < (max_ttft_s or limit_s):
+        unset = '' if wait.is_set else ' (unset: timeout connect)'
+        message = 'timeout queue{unset}: beyond {requests} requests at a server the next ones get a 503 after {value} s'
+        yield Problem(wait, message, unset=unset, requests=requests.value, why=why, see=[('maxconn', requests), *shown_by(route)])
 
 
 @rule(

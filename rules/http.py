@@ -92,6 +92,9 @@ def _names(target: Component) -> list[str]:
     return [target.name, *(host for host, _ in target['targets'].value)]
 
 
+_HTTP2 = {'nginx': 'proxy_http_version 2', 'haproxy': 'proto h2', 'caddy': 'h2c', 'traefik': 'the scheme h2c'}
+
+
 def _forced(target: Component) -> Iterator[tuple[Setting, str, str]]:
     """(setting, how a person calls it, the value that undoes it) of everything that forces HTTP/2."""
     if target.kind.name == 'service':
@@ -104,7 +107,7 @@ def _forced(target: Component) -> Iterator[tuple[Setting, str, str]]:
         if upgrade.value == 'UPGRADE' and not target['follows_client'].value:
             yield upgrade, 'h2UpgradePolicy UPGRADE', 'DO_NOT_UPGRADE'
     elif protocol.is_set and protocol.value == '2' and not target['grpc'].value:
-        words = 'proxy_http_version 2' if target['product'].value == 'nginx' else 'http2_protocol_options'
+        words = _HTTP2.get(str(target['product'].value), 'http2_protocol_options')
         yield protocol, words, '1.1' if target['product'].value == 'nginx' else ''
 
 

@@ -35,6 +35,7 @@ _NGINX_BLOCK = regex(rb'^[ \t]*(?:http|server|upstream\s+\S+|events|location\s[^
 _UNIT = regex(rb'^[ \t]*\[(?:Service|Manager|Unit)\]', re.MULTILINE)
 _CONTAINERD = regex(rb'io\.containerd\.|^[ \t]*\[plugins\b|^[ \t]*\[crio\b', re.MULTILINE)
 _BOTTLEROCKET = regex(rb'^[ \t]*\[settings\.(?:kernel|kubernetes|boot|oci-defaults)\b|^settings\.(?:kernel|kubernetes)\.', re.MULTILINE)
+_HAPROXY = regex(rb'^(?:defaults|frontend|backend|listen)\b[^\n{]*\n(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+(?:mode|bind|balance|server|timeout|option|log|default_backend|acl|maxconn|retries)[ \t]', re.MULTILINE)
 _TRAEFIK = regex(rb'^[ \t]*\[\[?(?:entryPoints|serversTransport|http\.(?:routers|services|middlewares|serversTransports))\b', re.MULTILINE | re.IGNORECASE)
 _GRUB = regex(rb'^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=', re.MULTILINE)
 _BATCHING = regex(rb'^[ \t]*(?:max_batch_size|batch_timeout_micros|max_enqueued_batches)\s*\{', re.MULTILINE)
@@ -109,7 +110,7 @@ def _by_content(data: bytes, name: str) -> str:
         return 'json'
     for pattern, found in (
         (_UNIT, 'systemd'), (_SYSCTL_LINE, 'sysctl'), (_LIMITS_LINE, 'limits'), (_UDEV_LINE, 'udev'), (_BATCHING, 'tf-batching'),
-        (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'), (_BOTTLEROCKET, 'bottlerocket'), (_GRUB, 'grub'), (_TRAEFIK, 'traefik'),
+        (_NGINX_BLOCK, 'nginx'), (_CONTAINERD, 'containerd'), (_BOTTLEROCKET, 'bottlerocket'), (_GRUB, 'grub'), (_TRAEFIK, 'traefik'), (_HAPROXY, 'haproxy'),
     ):  # fmt: skip
         if pattern.search(head):
             return found

@@ -1,6 +1,7 @@
-"""haproxy.cfg: backends with their servers, the longest silence they may keep, and what is sent again.
+"""haproxy.cfg: backends with their servers, the longest silence they may keep, how long requests queue, and what is sent again.
 
-Source: HAProxy configuration manual, `timeout server` (inactivity, milliseconds unless a unit follows), `retry-on`, `default-server`.
+Source: HAProxy configuration manual, `timeout server` (inactivity, milliseconds unless a unit follows), `timeout queue` (unset: as long as
+`timeout connect`), `retry-on`, `default-server`. Measured with HAProxy 2.6: `timeout client` does not end a request whose server is silent.
 """
 
 from collections.abc import Iterator
@@ -8,8 +9,8 @@ from typing import NamedTuple
 
 from configaudit import units
 from configaudit.extract.process import Reading, nothing
-from configaudit.knowledge.proxy_kinds import ROUTE
-from configaudit.model import Component, Setting
+from configaudit.knowledge.proxy_kinds import ROUTE, UPSTREAM
+from configaudit.model import Component, Peers, Setting
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
@@ -40,7 +41,8 @@ def read(document: Document) -> Reading:
     reading = nothing()
     file = document.path.rpartition('/')[2]
     for section in _sections(document.text):
-        head, servers = section.lines[0], [line.words[_ADDRESS[line.words[0]]] for line in section.lines[1:] if len(line.words) > _ADDRESS.get(line.words[0], len(line.words))]
+        head, lines = section.lines[0], [line for line in section.lines[1:] if len(line.words) > _ADDRESS.get(line.words[0], len(line.words))]
+        servers = [line.words[_ADDRESS[line.words[0]]] for line in lines]
         if head.words[0] not in ('backend', 'listen') or len(head.words) < 2 or not servers or not _speaks_http(section):
             continue
         name = head.words[1]
@@ -51,12 +53,20 @@ def read(document: Document) -> Reading:
             'targets': Setting('targets', targets, place), 'server_name': Setting('server_name', name, place),
         }  # fmt: skip
         settings.update(_limits(document, section))
-        reading.components.append(Component(ROUTE, name, f'{file}/{head.words[0]}/{name}', place, settings))
+        settings.update(_queue(document, section, lines))
+        route = Component(ROUTE, name, f'{file}/{head.words[0]}/{name}', place, settings)
+        pool = {'product': settings['product'], 'targets': settings['targets'], **dict(_protocol(document, section, lines, place))}
+        upstream = Component(UPSTREAM, name, f'{route.identity}/servers', place, pool)
+        route.peer_map['proxy-upstream'] = Peers.of([upstream], True)
+        upstream.peer_map['proxy-route'] = Peers.of([route], True)
+        reading.components.extend((route, upstream))
     return reading
 
 
 def _sections(text: str) -> Iterator[_Section]:
+    """Every section with the defaults that hold for it: those it names with `from`, else the last ones before it."""
     defaults: list[_Line] = []
+    named: dict[str, list[_Line]] = {}
     current = _Section([], defaults)
     at = 0
     for raw in text.splitlines(keepends=True):
@@ -68,9 +78,12 @@ def _sections(text: str) -> Iterator[_Section]:
         if line.words[0] in _SECTIONS:
             if current.lines:
                 yield current
-            current = _Section([line], defaults)
+            chosen = line.words[-1] if len(line.words) > 2 and line.words[-2] == 'from' else ''
+            current = _Section([line], named.get(chosen, defaults))
             if line.words[0] == 'defaults':
+                current = _Section([line, *named.get(chosen, [])[1:]], [])
                 defaults = current.lines
+                named[line.words[1] if len(line.words) > 1 and line.words[1] != 'from' else ''] = current.lines
         elif current.lines:
             current.lines.append(line)
     if current.lines:
@@ -103,9 +116,7 @@ def _host_port(address: str) -> tuple[str, str]:
 def _limits(document: Document, section: _Section) -> Iterator[tuple[str, Setting]]:
     silence = _last(section, 'timeout', 'server')
     if silence is not None:
-        match = _TIME.match(silence.words[2])
-        reason = '' if match else 'filled by a template' if HOLE in silence.words[2] or '$' in silence.words[2] else f'{silence.words[2]!r} is no time'
-        yield 'read_timeout_s', Setting('read_timeout_s', int(match[1]) * _SECONDS[match[2]] if match else None, _place(document, silence, 2), reason=reason, unit='s')
+        yield 'read_timeout_s', _time(document, 'read_timeout_s', silence)
     again = _last(section, 'retry-on')
     posts_stay = any(line.words[:2] == ('http-request', 'disable-l7-retry') for line in section.lines)
     if again is not None and not posts_stay:
@@ -114,3 +125,41 @@ def _limits(document: Document, section: _Section) -> Iterator[tuple[str, Settin
         count = units.integer(tries.words[1]) if tries is not None else None
         if tries is not None and count is not None:
             yield 'attempts', Setting('attempts', count, _place(document, tries, 1))
+
+
+def _time(document: Document, name: str, line: _Line) -> Setting:
+    text = line.words[2]
+    match = _TIME.match(text)
+    reason = '' if match else 'filled by a template' if HOLE in text or '$' in text else f'{text!r} is no time'
+    return Setting(name, int(match[1]) * _SECONDS[match[2]] if match else None, _place(document, line, 2), reason=reason, unit='s')
+
+
+def _option(lines: list[_Line], section: _Section, name: str) -> tuple[_Line, int] | None:
+    """Where an option of servers stands: on a server's own line, else on a `default-server` of the section or its defaults."""
+    shared = [line for line in (*section.lines, *section.defaults) if line.words[0] == 'default-server']
+    for line in (*lines, *shared):
+        if name in line.words[1:-1]:
+            return line, line.words.index(name, 1) + 1
+    return None
+
+
+def _queue(document: Document, section: _Section, lines: list[_Line]) -> Iterator[tuple[str, Setting]]:
+    """How many requests a server takes at once, and how long others wait for it."""
+    found = _option(lines, section, 'maxconn')
+    count = units.integer(found[0].words[found[1]]) if found is not None else None
+    if found is None or count is None:
+        return
+    yield 'server_requests', Setting('server_requests', count, _place(document, *found))
+    own, connect = _last(section, 'timeout', 'queue'), _last(section, 'timeout', 'connect')
+    if own is not None:
+        yield 'queue_timeout_s', _time(document, 'queue_timeout_s', own)
+    elif connect is not None:
+        yield 'queue_timeout_s', _time(document, 'queue_timeout_s', connect)._replace(origin='default', source='HAProxy manual, timeout queue')
+
+
+def _protocol(document: Document, section: _Section, lines: list[_Line], place: Place) -> Iterator[tuple[str, Setting]]:
+    found = _option(lines, section, 'proto')
+    if found is not None and found[0].words[found[1]] == 'h2':
+        yield 'protocol_http', Setting('protocol_http', '2', _place(document, *found))
+    else:
+        yield 'protocol_http', Setting('protocol_http', '1.1', place, 'default')

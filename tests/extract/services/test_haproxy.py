@@ -1,5 +1,7 @@
 """haproxy.cfg: which backends are read, and which timeout, in which unit, holds for them."""
 
+import math
+
 import pytest
 
 from configaudit.extract.services.haproxy import read
@@ -9,8 +11,8 @@ from configaudit.places import Document, locate
 CONFIG = 'defaults\n  mode http\n  timeout server 30s # short\n\nbackend a\n  server s 10.0.0.1:8000 check\n'
 
 
-def routes(text: str) -> list[Component]:
-    return list(read(Document('haproxy.cfg', 'haproxy', text.encode())).components)
+def routes(text: str, kind: str = 'proxy-route') -> list[Component]:
+    return [found for found in read(Document('haproxy.cfg', 'haproxy', text.encode())).components if found.kind.name == kind]
 
 
 @pytest.mark.parametrize(('own', 'seconds', 'line'), [
@@ -49,3 +51,27 @@ def test_retries_count_unless_posts_are_left_out() -> None:
     assert (found['retry_on'].value, found['attempts'].value) == ('all-retryable-errors', 2)
     (found,) = routes(CONFIG + '  retry-on all-retryable-errors\n  http-request disable-l7-retry if METH_POST\n')
     assert not found['retry_on'].is_set
+
+
+@pytest.mark.parametrize(
+    ('defaults', 'own', 'count', 'wait', 'is_set'),
+    [
+        ('timeout connect 4s', 'server a b:1 maxconn 9', 9, 4, False), ('timeout connect 4s\n  timeout queue 1m', 'server a b:1 maxconn 9', 9, 60, True),
+        ('default-server maxconn 7', 'timeout queue 500\n  server a b:1', 7, 0.5, True), ('default-server maxconn 7', 'default-server maxconn 8\n  server a b:1', 8, math.inf, False),
+        ('timeout connect 4s', 'server a b:1', math.inf, math.inf, False),
+    ],
+)  # fmt: skip
+def test_how_long_requests_wait_for_a_server(defaults: str, own: str, count: float, wait: float, is_set: bool) -> None:
+    (found,) = routes(f'defaults\n  mode http\n  {defaults}\nbackend a\n  {own}\n')
+    assert (found['server_requests'].value, found['queue_timeout_s'].value, found['queue_timeout_s'].is_set) == (count, wait, is_set)
+
+
+def test_named_defaults_are_taken_in() -> None:
+    text = 'defaults base\n  mode http\n  timeout server 5s\ndefaults slow from base\n  timeout server 9m\ndefaults last\n  mode tcp\nbackend a from slow\n  server s b:1\nbackend c from base\n  server s b:1\nbackend d\n  server s b:1\n'
+    assert [(found.name, found['read_timeout_s'].value) for found in routes(text)] == [('a', 540), ('c', 5)]
+
+
+@pytest.mark.parametrize(('server', 'protocol'), [('server s b:1', '1.1'), ('server s b:1 proto h2 check', '2'), ('default-server proto h2\n  server s b:1', '2')])
+def test_the_protocol_of_servers(server: str, protocol: str) -> None:
+    (found,) = routes(f'backend a\n  mode http\n  {server}\n', 'proxy-upstream')
+    assert found['protocol_http'].value == protocol
