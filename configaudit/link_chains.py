@@ -13,7 +13,7 @@ _URL = regex(r'(?:[a-z][a-z0-9+.-]*://)?([^/:?\s]+)(?::\d+)?(/[^\s?]*)?')
 _CHAT = '/v1/chat/completions'
 """Where a generation is asked for, when nothing says another path."""
 _LOCATION = regex(r'location (?:(=|\^~) )?(/\S*)$')
-_ENTRANCES = ('ingress-nginx', 'alb', 'gateway-api', 'gke')
+_ENTRANCES = ('ingress-nginx', 'alb', 'gateway-api', 'ai-gateway', 'gke')
 """Proxies that stand in front of the cluster's own: no sidecar, no pod of the run."""
 _IMAGES = {'nginx': ('nginx', 'nginx-unprivileged', 'openresty', 'angie'), 'envoy': ('envoy', 'envoy-distroless'), 'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian'), 'caddy': ('caddy',), 'traefik': ('traefik',)}
 _BASES = ('OPENAI_BASE_URL', 'OPENAI_API_BASE')

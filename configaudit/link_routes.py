@@ -28,11 +28,15 @@ def link_routes(by_kind: Mapping[str, list[Component]], upstreams: list[Componen
         if route['product'].known_value == 'envoy':
             found = [one for one in clusters.get(str(route['target'].known_value), []) if one.place.document is route.place.document]
             route.peer_map['proxy-upstream'] = Peers.of(found, bool(found), 'its cluster is not in the file')
+            for cluster in found:
+                cluster.peer_map['proxy-route'] = Peers.of([*cluster.peers('proxy-route'), route], True)
         behind = route.peers('proxy-upstream')
         if behind:
             engines = dict.fromkeys(engine for upstream in behind for engine in upstream.peers('engine'))
             route.peer_map['engine'] = Peers.of(engines, all(upstream.peers('engine').complete for upstream in behind), behind[0].peers('engine').unseen)
         _tell_answers(route)
+        if route['product'].known_value in ('gateway-api', 'ai-gateway'):
+            _from_policies(route, by_kind)
         if route['product'].known_value == 'gateway-api' and not route['total_timeout_s'].is_set:
             _gateway_timeout(route, by_kind)
             if route['product_name'].known_value == 'GKE' and any(host in limited for host, _ in _hosts(route)):
@@ -122,18 +126,23 @@ def _names(route: Component) -> Iterator[str]:
         yield upstream.name
 
 
-def _gateway_timeout(route: Component, by_kind: Mapping[str, list[Component]]) -> None:
-    """The limit that holds where a route sets none: a policy's, or what the Gateway's implementation starts with."""
+def _from_policies(route: Component, by_kind: Mapping[str, list[Component]]) -> None:
+    """What policies attached to a route, or to its Gateway, set for it. An AIGatewayRoute makes an HTTPRoute of its own name."""
     names: tuple[str, ...] = route['gateways'].known_value or ()  # type: ignore[assignment]
-    place, slot = route['total_timeout_s'].place, route['total_timeout_s'].slot
-    own = ('HTTPRoute', route.identity.split('/')[-3])
+    own = route.identity.split('/')[-3]
     for policy in by_kind.get('route-policy', ()):
         applies: tuple[tuple[str, str], ...] = policy['applies_to'].known_value or ()  # type: ignore[assignment]
-        if own in applies or any(('Gateway', name) in applies for name in names):
-            given = policy['total_timeout_s']
-            if given.is_set:
-                route.settings['total_timeout_s'] = given
-                return
+        if not any(pair in applies for pair in (('HTTPRoute', own), ('AIGatewayRoute', own), *(('Gateway', name) for name in names))):
+            continue
+        for setting in ('total_timeout_s', 'retry_on', 'attempts'):
+            if policy[setting].is_set and not route[setting].is_set:
+                route.settings[setting] = policy[setting]
+
+
+def _gateway_timeout(route: Component, by_kind: Mapping[str, list[Component]]) -> None:
+    """The limit that holds where neither a route nor a policy sets one: what the Gateway's implementation starts with."""
+    names: tuple[str, ...] = route['gateways'].known_value or ()  # type: ignore[assignment]
+    place, slot = route['total_timeout_s'].place, route['total_timeout_s'].slot
     gateways = nearest(route, [gateway for gateway in by_kind.get('gateway', ()) if gateway.name in names])
     products = {_implementation(str(gateway['class_name'].known_value), by_kind) for gateway in gateways}
     product = products.pop() if len(products) == 1 else '' if gateways else implementation('', '', names[0] if names else '')

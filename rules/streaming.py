@@ -13,7 +13,7 @@ _WORDS = {
     'nginx': 'proxy_read_timeout', 'ingress-nginx': 'proxy-read-timeout', 'alb': 'idle_timeout.timeout_seconds', 'envoy': 'the stream idle timeout',
     'haproxy': 'timeout server', 'caddy': 'read_timeout',
 }  # fmt: skip
-_NAMES = {'envoy': 'Envoy', 'istio': 'Istio', 'gke': 'Google\'s load balancer', 'gcp': 'Google\'s load balancer', 'gateway-api': 'the gateway'}
+_NAMES = {'envoy': 'Envoy', 'istio': 'Istio', 'gke': 'Google\'s load balancer', 'gcp': 'Google\'s load balancer', 'gateway-api': 'the gateway', 'ai-gateway': 'Envoy AI Gateway'}
 
 
 def carries(route: Component) -> str:

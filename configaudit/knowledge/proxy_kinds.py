@@ -29,6 +29,9 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'ping_timeout_s': SettingSpec('s', 20),
     'backend_protocol': SettingSpec('text', 'HTTP'),
     'connect_timeout_s': SettingSpec('s', 5, source='Envoy v3 API, Cluster.connect_timeout'),
+    'breaker': SettingSpec('count', 1024, source='Envoy v3 API, CircuitBreakers.Thresholds: 1024 connections, pending requests and requests'),
+    'ejects_percent': SettingSpec('count', 10, ('outlierDetection', 'maxEjectionPercent'), source='Istio DestinationRule, OutlierDetection; Envoy v3 API'),
+    'pending': SettingSpec('count', None, ('connectionPool', 'http', 'http1MaxPendingRequests')),
 }))  # fmt: skip
 """`targets`: (host, port) as text. `direct`: nginx passes to a host without an `upstream` block. `protocol_http`: '1.0', '1.1',
 '2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''."""
@@ -111,6 +114,8 @@ INGRESS_CONTROLLER = declare(Kind('ingress-controller', (), {
 ROUTE_POLICY = declare(Kind('route-policy', (), {
     'applies_to': SettingSpec(default=()),
     'total_timeout_s': SettingSpec('s', None, ('spec', 'timeout', 'http', 'requestTimeout')),
+    'retry_on': SettingSpec('text', ''),
+    'attempts': SettingSpec('count', 2, source='Envoy Gateway, Retry.numRetries'),
 }))  # fmt: skip
 """Envoy Gateway's BackendTrafficPolicy. `applies_to`: (kind, name) of what it is attached to."""
 

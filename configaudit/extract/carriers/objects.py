@@ -284,6 +284,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'IngressRoute': _service_kind('traefik_objects', 'read_route'),
     'Middleware': _service_kind('traefik_objects', 'read_middleware'),
     'ServersTransport': _service_kind('traefik_objects', 'read_transport'),
+    'AIGatewayRoute': _service_kind('gateway_api', 'read_ai_route'),
     'HTTPRoute': _service_kind('gateway_api', 'read_route'),
     'Gateway': _service_kind('gateway_api', 'read_gateway'),
     'GatewayClass': _service_kind('gateway_api', 'read_gateway_class'),

@@ -63,9 +63,16 @@ def cluster_of(document: Document, cluster: Map, grpc: dict[str, str], partial: 
     }
     partial = partial or ('filled by a template' if is_open(document, cluster) else '')
     _protocol(document, cluster, place, settings, partial)
+    if get(cluster, 'circuit_breakers') is None:
+        settings['breaker'] = Setting('breaker', 1024, place, 'default', partial, source='Envoy v3 API, CircuitBreakers.Thresholds')
     for thresholds in maps(cluster, 'circuit_breakers', 'thresholds'):
+        if text(thresholds, 'priority') in (None, 'DEFAULT'):
+            at = place_of(document, thresholds)
+            settings['breaker'] = Setting('breaker', None, at)
         if 'max_connections' in thresholds and text(thresholds, 'priority') in (None, 'DEFAULT'):
             settings['max_connections'] = setting('max_connections', document, thresholds, 'max_connections', 'count')
+    if get(cluster, 'outlier_detection', 'max_ejection_percent') is not None:
+        settings['ejects_percent'] = setting('ejects_percent', document, cluster['outlier_detection'], 'max_ejection_percent', 'count')
     if 'connect_timeout' in cluster:
         settings['connect_timeout_s'] = setting('connect_timeout_s', document, cluster, 'connect_timeout', 's')
     if 'max_requests_per_connection' in cluster:

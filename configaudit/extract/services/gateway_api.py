@@ -1,6 +1,7 @@
 """Routes of the Gateway API, the Gateways they hang on, and the policies that give them or their backends a time limit."""
 
 import math
+from collections.abc import Iterator
 
 from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Reading, nothing
@@ -56,6 +57,34 @@ def _limits(owner: Owner, rule: Map, place: Place, partial: str, settings: dict[
         settings['total_timeout_s'] = Setting('total_timeout_s', None, place, 'default', partial, slot=slot)
 
 
+_AI = 'Envoy AI Gateway, AIGatewayRouteRule.timeouts: 60 s for the whole answer unless request is set'
+
+
+def read_ai_route(owner: Owner, root: Map) -> Reading:
+    """A component for every rule of an AIGatewayRoute: what it generates is an HTTPRoute of the same name, with a limit of its own."""
+    reading = nothing()
+    document = owner.document
+    gateways = tuple(text(parent, 'name') or '' for parent in maps(root, 'spec', 'parentRefs'))
+    for at, rule in enumerate(maps(root, 'spec', 'rules')):
+        backends = tuple((text(one, 'name') or '', '') for one in maps(rule, 'backendRefs'))
+        if not backends or not gateways:
+            continue
+        place = key_place(document, rule, next(iter(rule)))
+        partial = owner.partial or ('filled by a template' if is_open(document, rule) else '')
+        settings = {
+            'product': Setting('product', 'ai-gateway', place), 'path': Setting('path', '/v1', place), 'gateways': Setting('gateways', gateways, place),
+            'targets': Setting('targets', (), place), 'target': Setting('target', backends[0][0], place),
+            'answers': Setting('answers', f'AIGatewayRoute {owner.name}', key_place(document, rule, 'backendRefs')),
+        }  # fmt: skip
+        _limits(owner, rule, place, partial, settings)
+        if not mapping(rule, 'timeouts') or 'request' not in rule['timeouts']:
+            slot = Slot('yaml_edit', Place(document, rule.start, rule.start), ('timeouts', 'request'))
+            settings['total_timeout_s'] = Setting('total_timeout_s', 60, place, 'default', partial, slot=slot, source=_AI)
+        component = Component(ROUTE, f'{owner.name} to {backends[0][0]}', f'{owner.identity}/rules/{at}', place, settings, partial=partial, scope=owner.namespace)
+        reading.components.append(component)
+    return reading
+
+
 def read_gateway(owner: Owner, root: Map) -> Reading:
     """The class of a Gateway. Istio's object of the same name has none."""
     return _object(owner, root, GATEWAY) if text(root, 'spec', 'gatewayClassName') else nothing()
@@ -83,10 +112,23 @@ def read_traffic_policy(owner: Owner, root: Map) -> Reading:
         targets = [*maps(spec, 'targetRefs'), *filter(None, (mapping(spec, 'targetRef'),))]
         applies = tuple((text(one, 'kind') or '', text(one, 'name') or '') for one in targets)
         policy.settings['applies_to'] = Setting('applies_to', applies, policy.place)
+        policy.settings.update(_retries(owner, spec))
         given = policy['total_timeout_s']
         if given.is_set and given.known_value == 0:
             policy.settings['total_timeout_s'] = given._replace(known_value=math.inf)
     return reading
+
+
+def _retries(owner: Owner, spec: Map | None) -> Iterator[tuple[str, Setting]]:
+    """What Envoy Gateway sends again: conditions by name, and statuses."""
+    retry = mapping(spec, 'retry')
+    on = mapping(retry, 'retryOn')
+    if retry is None or on is None:
+        return
+    words = [found for key in ('triggers', 'httpStatusCodes') for item in items(on, key) if (found := text(item))]
+    yield 'retry_on', Setting('retry_on', ' '.join(words), key_place(owner.document, retry, 'retryOn'))
+    if 'numRetries' in retry:
+        yield 'attempts', setting('attempts', owner.document, retry, 'numRetries', 'count')
 
 
 def read_backend_policy(owner: Owner, root: Map) -> Reading:
