@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from configaudit.context import Context
 from configaudit.findings import Finding
-from configaudit.graph_links import Edge, Gap, edges_of, gaps_of, owners_of
+from configaudit.graph_files import edges_in_files
+from configaudit.graph_links import Edge, Gap, edges_of, gaps_of, owners_of, without_short_cuts
 from configaudit.graph_settings import Value, values_of
 from configaudit.knowledge.chain import ASIDE
 from configaudit.model import SEVERITIES, Component, Severity
@@ -82,6 +83,7 @@ def graph_of(result: Result, context: Context) -> Graph:
     for component, owner in owners.items():
         drawn.setdefault(owner, []).append(component)
     edges = edges_of(drawn, owners, context)
+    edges = without_short_cuts([*edges, *edges_in_files(drawn, edges)])
     gaps = gaps_of(drawn, edges)
     chains = _chains(list(drawn), edges, gaps)
     ids = {component: f'c{number}' for number, component in enumerate(sorted(drawn, key=chains.__getitem__), 1)}

@@ -57,7 +57,7 @@ def _whole(component: Component) -> Component:
 
 
 def edges_of(drawn: Mapping[Component, Collection[Component]], owners: Owners, context: Context) -> list[Edge]:
-    """Every link between drawn components once, without the short cuts past a hop."""
+    """Every link between drawn components once."""
     found: dict[tuple[Component, Component], Edge] = {}
     for parts in drawn.values():
         for part in parts:
@@ -66,7 +66,7 @@ def edges_of(drawn: Mapping[Component, Collection[Component]], owners: Owners, c
                     found.setdefault((edge.source, edge.target), edge)
     for edge in _inside_files(drawn):
         found.setdefault((edge.source, edge.target), edge)
-    return _without_short_cuts(list(found.values()))
+    return list(found.values())
 
 
 def _carrier(component: Component, owners: Owners) -> Component | None:
@@ -124,6 +124,21 @@ def text_of(component: Component, name: str) -> str:
     return str(setting.known_value or '') if setting.is_known else ''
 
 
+def relation_word(asking: Component, answering: Component) -> str:
+    """How the table calls a link."""
+    known = relation(asking, answering)
+    return known.word if known is not None else 'connects to' if asking.kind.name in ('pool', 'pooler') else 'reaches'
+
+
+def addresses_of(component: Component) -> list[str]:
+    """The hosts that a client, a pool, a route or an upstream names."""
+    if component.kind.name not in NEEDS:
+        return []
+    targets = component['targets'].known_value if 'targets' in component.kind.settings else ()
+    named = [str(pair[0]) for pair in targets] if isinstance(targets, (list, tuple)) else []
+    return [host for host in dict.fromkeys(named or [_host(component)]) if host]
+
+
 def _host(component: Component) -> str:
     """The host that a client, a pool or a route names."""
     return text_of(component, 'host') or text_of(component, 'target').rpartition('/')[2].rpartition('@')[2].partition(':')[0]
@@ -162,7 +177,7 @@ def _inside_files(drawn: Iterable[Component]) -> Iterator[Edge]:
             yield from (Edge(front, route, 'routes', False, 'one server', False) for front in fronts or roots[:1])
 
 
-def _without_short_cuts(edges: list[Edge]) -> list[Edge]:
+def without_short_cuts(edges: Iterable[Edge]) -> list[Edge]:
     """Without the edges that a longer way of requests between the same two makes superfluous."""
     after: dict[Component, dict[Component, None]] = {}
     for edge in edges:
@@ -217,5 +232,7 @@ def _address(component: Component) -> str:
 def _reason(component: Component) -> str:
     """What the linking says of it, else that no file shows it."""
     kind = component.kind.name
+    if kind in _REASONS and not _address(component):
+        return 'the files do not tell its address'
     said = (component.peer_map[key].unseen for key in NEEDS[kind] if key in component.peer_map)
     return _REASONS.get(kind) or next(filter(None, said), 'the other side is not among the files read')

@@ -42,6 +42,12 @@ RELATIONS: dict[tuple[str, str], Relation] = {
     ('nginx', 'proxy-listener'): Relation('listens'),
     ('proxy-route', 'proxy-upstream'): Relation('passes to'),
     ('proxy-upstream', 'service'): Relation('sends to'),
+    ('proxy-upstream', 'compose-service'): Relation('sends to'),
+    ('proxy-route', 'compose-service'): Relation('sends to'),
+    ('http-client', 'compose-service'): Relation('calls'),
+    ('grpc-client', 'compose-service'): Relation('calls'),
+    ('http-client', 'workload'): Relation('calls'),
+    ('grpc-client', 'workload'): Relation('calls'),
     ('proxy-route', 'service'): Relation('sends to'),
     ('proxy-route', 'engine'): Relation('reaches'),
     ('proxy-upstream', 'engine'): Relation('reaches'),
@@ -70,10 +76,10 @@ RANK = {
 """Kinds and traits in the order in which a request meets them."""
 UNRANKED = 7
 
-FOLDED = ('container', 'pod', 'go-runtime', 'managed-heap', 'grpc-environment', 'http-transport')
+FOLDED = ('container', 'pod', 'go-runtime', 'managed-heap', 'grpc-environment')
 """Parts of their workload or carrier: drawn with it."""
 ASIDE = frozenset((
-    'sysctl', 'nofile-limit', 'io-scheduler', 'container-runtime', 'metric-query', 'host', 'block-device', 'kubelet', 'host-process',
+    'sysctl', 'nofile-limit', 'io-scheduler', 'container-runtime', 'metric-query', 'host', 'http-handler', 'http-transport', 'proxy-middleware', 'block-device', 'kubelet', 'host-process',
     'gpu-device', 'gpu-state', 'gpu-driver', 'boot-parameter', 'tuned', 'huge-page-mode', 'monitor', 'removed-api', 'secret', 'document',
     'node-pool', 'gateway-class', 'ingress-controller', 'route-policy', 'batcher', 'triton-trtllm-model', 'pip-install',
 ))  # fmt: skip
@@ -84,6 +90,16 @@ NOT_DRAWN = frozenset(('beside', 'scope-service', 'hidden', 'later', 'setter', '
 """Neighbours that a rule needs and no request passes."""
 NEXT = 'next'
 """The hop that takes what a client or a route sends, whatever its kind."""
+
+IN_CODE = frozenset(('pool', 'http-client', 'http-server', 'grpc-client', 'grpc-server'))
+"""What a program sets up: it runs in what is built of the folder around it."""
+PROXY_ROOTS = frozenset(('nginx', 'proxy-listener', 'proxy-route', 'proxy-upstream'))
+"""What a proxy reads from its file."""
+PROXY_IMAGES = {
+    'nginx': ('nginx', 'nginx-unprivileged', 'openresty', 'angie'), 'envoy': ('envoy', 'envoy-distroless'), 'caddy': ('caddy',), 'traefik': ('traefik',),
+    'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian'),
+}  # fmt: skip
+"""Product -> names of images that run it."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
     'pool': ('database', 'pooler'),
@@ -121,8 +137,8 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
     'proxy-listener': (Shown('tls', 'TLS'), Shown('http2', 'HTTP/2', '', ('nginx',))),
     'proxy-route': (
         Shown('total_timeout_s', 'timeout', 'TOTAL', ('gateway-api', 'gke', 'envoy', 'istio')), Shown('per_try_timeout_s', 'per try', 'TOTAL'),
-        Shown('first_byte_timeout_s', 'first byte'), Shown('read_timeout_s', 'read timeout', 'GAP', (*_NGINX, 'alb')), Shown('attempts', 'retries'), Shown('next_upstream', 'tries the next on', '', _NGINX),
-        Shown('buffering', 'buffering', '', _NGINX), Shown('body_size', 'body up to', '', _NGINX), Shown('protocol_http', 'HTTP'),
+        Shown('first_byte_timeout_s', 'first byte'), Shown('read_timeout_s', 'read timeout', 'GAP', (*_NGINX, 'alb')), Shown('attempts', 'retries'), Shown('next_upstream', 'tries the next on'),
+        Shown('buffering', 'buffering', '', _NGINX), Shown('body_size', 'body up to'), Shown('protocol_http', 'HTTP'),
         Shown('deregistration_delay_s', 'deregistration delay'),
     ),
     'load-balancer': (Shown('protocol', 'protocol'), Shown('port', 'port'), Shown('deregistration_delay_s', 'deregistration delay')),

@@ -45,7 +45,8 @@ def box_of(node: Node) -> Box:
 
 def _rows(node: Node) -> Iterator[str]:
     if node.alike:
-        yield 'alike: ' + alike(node, 3)
+        names = 'alike: ' + alike(node, 3)
+        yield names if len(names) <= 2 * ROW else names[: 2 * ROW - 1] + '…'
     row = ''
     for value in told(node):
         text = said(value)

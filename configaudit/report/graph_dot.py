@@ -23,7 +23,10 @@ def _lines(graph: Graph) -> Iterator[str]:
     yield f'  graph [rankdir=LR, fontname="{_FONT}", fontsize=12, nodesep=0.3, ranksep=0.7, pad=0.3]'
     yield f'  node [shape=plain, fontname="{_FONT}", fontsize=11]'
     yield f'  edge [fontname="{_FONT}", fontsize=9, color="#607d8b", fontcolor="#455a64", arrowsize=0.7]'
-    for number, frame in enumerate(frames_of(graph)):
+    for number, (severity, name, found) in enumerate(aside_rows(graph)):
+        fill, border = COLORS[severity]
+        yield f'  a{number} [shape=box, style="rounded,filled", fillcolor="{fill}", color="{border}", label="{_inner(name)}\\n{_inner(found)}"]'
+    for number, frame in reversed(list(enumerate(frames_of(graph)))):  # dot stacks from the bottom
         yield f'  subgraph cluster_{number} {{'
         yield f'    label={_quoted(frame.name)}; labeljust=l; style=rounded; color="#cfd8dc"; fontcolor="#546e7a"'
         for node in frame.nodes:
@@ -33,9 +36,6 @@ def _lines(graph: Graph) -> Iterator[str]:
             text = '\\n'.join(_inner(line) for line in gap_text(gap))
             yield f'    {gap.id} [shape=box, style="rounded,dashed,filled", fillcolor="{UNSEEN[0]}", color="{UNSEEN[1]}", label="{text}", tooltip={_quoted(clean(gap.reason))}]'
         yield '  }'
-    for number, (severity, name, found) in enumerate(aside_rows(graph)):
-        fill, border = COLORS[severity]
-        yield f'  a{number} [shape=box, style="rounded,filled", fillcolor="{fill}", color="{border}", label="{_inner(name)}\\n{_inner(found)}"]'
     yield from map(_edge, graph.links)
     for gap in graph.missing:
         yield from (f'  {source} -> {gap.id} [style=dashed, color="{UNSEEN[1]}"]' for source in gap.sources)

@@ -133,6 +133,7 @@ def _tree(view: _View, node: Node, seen: set[str], branch: _Branch = _Branch()) 
         return
     children: list[Link | Missing] = [*view.beside.get(node.id, ()), *view.below.get(node.id, ()), *view.gaps.get(node.id, ())]
     yield from _findings(node, branch.tail + ('│  ' if children else '   '), view.options)
+    children = [one for at, one in enumerate(children) if not _is_told(one, children[:at], seen, view)]
     for at, one in enumerate(children, 1):
         fork, rest = ('└─ ', '   ') if at == len(children) else ('├─ ', '│  ')
         if isinstance(one, Missing):
@@ -140,6 +141,14 @@ def _tree(view: _View, node: Node, seen: set[str], branch: _Branch = _Branch()) 
         else:
             other = view.nodes[one.source if one.beside else one.target]
             yield from _tree(view, other, seen, _Branch(_word(one, view), branch.tail + fork, branch.tail + rest, node.component))
+
+
+def _is_told(one: Link | Missing, before: list[Link | Missing], seen: set[str], view: _View) -> bool:
+    """Whether a line '... (above)' would repeat its neighbour: several of one name that were shown elsewhere."""
+    if isinstance(one, Missing) or one.target not in seen:
+        return False
+    name = name_of(view.nodes[one.target].component)
+    return any(isinstance(other, Link) and other.target in seen and other.word == one.word and name_of(view.nodes[other.target].component) == name for other in before)
 
 
 def _word(link: Link, view: _View) -> str:
