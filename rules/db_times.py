@@ -116,17 +116,19 @@ def hikari_lifetime_ignored(pool: Component) -> Iterator[Problem]:
 
 @rule(
     'db-wait-unbounded', on='pool', severity='warning', checklist='july-7',
-    source='HikariCP connectionTimeout 0, Druid maxWait -1, DBCP2 maxWait -1, Prisma pool_timeout 0: wait for ever',
+    source='HikariCP connectionTimeout 0, Druid maxWait -1, DBCP2 maxWait -1, Prisma pool_timeout 0, node-postgres connectionTimeoutMillis 0 (its default): wait for ever',
     effect='requests fail fast when the pool is exhausted instead of piling up', side_effect='errors under overload that were silent waits',
 )  # fmt: skip
 def wait_unbounded(pool: Component, *, advised_s: float = 5) -> Iterator[Problem]:
     """A request that waits for a connection without limit holds its thread until the whole service stands."""
     wait = pool['wait_timeout_s']
-    if not wait.is_set:
+    if not wait.is_set and wait.known_value != math.inf:
         raise NotApplicable('no waiting time is written')
     if wait.value == math.inf:
-        fix = wait.set(written(wait, advised_s))
-        yield Problem(wait, 'a request waits for a connection for ever: {advised} s fails fast', advised=advised_s, fix=fix)
+        yield Problem(
+            wait, 'a request waits for a connection for ever{unset}: {advised} s fails fast', advised=advised_s, unset='' if wait.is_set else f' ({wait.source})',
+            severity=None if wait.is_set else 'advice', fix=wait.set(written(wait, advised_s)) if wait.is_set else None,
+        )  # fmt: skip
 
 
 @rule(

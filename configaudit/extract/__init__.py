@@ -49,6 +49,9 @@ FORMATS: dict[str, str] = {
     'postgresql': 'services.database',
     'pgbouncer': 'services.database',
     'properties': 'services.pools',
+    'javascript': 'services.javascript_code',
+    'typescript': 'services.javascript_code',
+    'tsx': 'services.javascript_code',
 }
 """Format -> the module whose `read(document)` reads it."""
 
@@ -171,6 +174,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
             components.extend(_call('services.' + name, 'read_process', process, found, stores))
     if any(component.kind.name == 'http-server' for component in components) or any(data.kind == 'gunicorn' for data in reading.data):
         _call('services.gunicorn_file', 'join', components, reading.data)
+    if any('decided_by' in component.settings or ('variable' in component.settings and 'written_in' in component.settings) for component in components):
+        components = _call('services.code_environment', 'join', components, processes, stores)
     return components
 
 

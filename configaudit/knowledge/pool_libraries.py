@@ -5,6 +5,7 @@ variables and ADO.NET spell one name in many ways. Sources: HikariCP, Druid, Tom
 pgxpool, SQLAlchemy, Prisma 6, Npgsql and LiteLLM documentation.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -87,6 +88,12 @@ LIBRARIES: dict[str, Library] = {
         'connectionlimit': ('max_open', 'count'), 'pooltimeout': ('wait_timeout_s', 's'),
         'sockettimeout': ('socket_timeout_s', 's'),
     }, None, 0, {'wait_timeout_s': (0,)}, None, 10),
+    'node-postgres': Library('node-postgres', {'max': ('max_open', 'count')}, 10, 0, {}, math.inf, math.inf, 10),
+    'mysql2': Library('mysql2', {'connectionlimit': ('max_open', 'count')}, 10, 0, {}, None, None, 60),
+    'mariadb': Library('MariaDB Connector/Node.js', {'connectionlimit': ('max_open', 'count')}, 10, 0, {}, None, 10, 1800),
+    'sequelize': Library('Sequelize', {'max': ('max_open', 'count')}, 5, 0, {}, None, 60, 10),
+    'knex': Library('Knex', {'max': ('max_open', 'count')}, 10, 0, {}, None, 60, 30),
+    'postgres.js': Library('postgres.js', {'max': ('max_open', 'count')}, 10, 0, {}, 1800),
     'litellm': Library('LiteLLM', {'databaseconnectionpoollimit': ('max_open', 'count')}, None),
     'adonet': Library('ADO.NET', {
         'maxpoolsize': ('max_open', 'count'), 'maximumpoolsize': ('max_open', 'count'), 'minpoolsize': ('min_idle', 'count'),

@@ -37,10 +37,14 @@ POOL = declare(Kind('pool', ('bounded-pool',), {
     'written_in': SettingSpec('text'),
     'threads': SettingSpec('count'),
     'pre_ping': SettingSpec('bool', False),
+    'variable': SettingSpec('text'),
+    'decided_by': SettingSpec(default=()),
 }))  # fmt: skip
 """`pods`, `surge`: of a pooler that an operator starts. `users`: pools of this size, one for each user that connects through a
 pooler; `most`: the most connections of all of them, 0 for no such limit. `statement_cache`: named prepared statements that the
-driver keeps, 0 for none. `secrets`: names of the Secrets that the process takes values from."""
+driver keeps, 0 for none. `secrets`: names of the Secrets that the process takes values from. `variable`: the environment variable
+that its URL, or the target of a client, comes from. `decided_by`: (setting, variable, factor) of what a program takes from its
+environment."""
 
 DATABASE = declare(Kind('database', (), {
     'product': SettingSpec('text'),
@@ -90,6 +94,7 @@ GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
     'max_pings': SettingSpec('count', 0),
     'unread': SettingSpec(default=()),
     'without_effect': SettingSpec(default=()),
+    'variable': SettingSpec('text'),
     'server_from': SettingSpec('text', 'name'),
     'time_asked_s': SettingSpec('s'),
     'resolver': SettingSpec('text', 'dns'),
@@ -116,6 +121,7 @@ GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
 HTTP_CLIENT = declare(Kind('http-client', (), {
     'product': SettingSpec('text', 'net/http'),
     'target': SettingSpec('text'),
+    'variable': SettingSpec('text'),
     'timeout_s': SettingSpec('s', math.inf),
     'gap_timeout_s': SettingSpec('s', math.inf),
     'first_byte_timeout_s': SettingSpec('s', math.inf),

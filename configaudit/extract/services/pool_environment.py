@@ -40,6 +40,7 @@ def environment_drafts(process: Process, invocations: Iterable[Invocation], envi
         if dsn is None:
             settings['max_open'] = Setting('max_open', None, word.place, 'inherited', word.reason or f'{name} is not known')
             settings['host'] = Setting('host', None, word.place, 'inherited', word.reason)
+        settings['variable'] = Setting('variable', name, word.place)
         settings.update({key: value for key, value in sizes.items() if len(urls) == 1})
         chosen = 'litellm' if litellm else found or library
         drafts.append(Draft(settings['host'].known_value or name, chosen, settings, word.place))  # type: ignore[arg-type]

@@ -8,6 +8,13 @@ _NOT_SERVED = regex(
 )
 
 
+_SCRIPT = regex(r'\.[mc]?[jt]sx?$')
+_NOT_SERVED_SCRIPT = regex(
+    r'(?:^|/)(?:(?:[^/]+[-_])?tests?(?:[-_][^/]+)?|cli[-_][^/]+|dev-[^/]+|node_modules|dist|build|out|coverage|public|static|assets|www|__tests__|__mocks__|__fixtures__|specs?|cypress|playwright|storybook|stories|playground|sandbox|'
+    r'seeds?|seeders?|components|codemods?|generators?|starters?|boilerplate|packages/create-[^/]+)/|(?:^|/)(?:ormconfig|setup[-.]?tests?|test[-.]\w+)\.[mc]?[jt]s$', 2
+)
+
+
 def is_served(path: str) -> bool:
     """Whether a file may be part of a service, by its path."""
-    return _NOT_SERVED.search(path) is None
+    return _NOT_SERVED.search(path) is None and not (_SCRIPT.search(path) and _NOT_SERVED_SCRIPT.search(path))

@@ -1,0 +1,240 @@
+"""What JavaScript and TypeScript source sets up: pools, gRPC ends, HTTP servers and clients; and what is not judged."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from configaudit.audit import audit
+from configaudit.config import Config
+from configaudit.model import Component
+from configaudit.result import Result
+
+pytest.importorskip('tree_sitter_typescript')
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    def go(text: str, path: str = 'src/a.ts', **others: str) -> Result:
+        for name, content in {path: text, **others}.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(content)
+        monkeypatch.chdir(tmp_path)
+        return audit(['.'], Config())
+
+    return go
+
+
+def some(result: Result, kind: str) -> list[Component]:
+    return [component for component in result.components if component.kind.name == kind]
+
+
+def one(result: Result, kind: str) -> Component:
+    (found,) = some(result, kind)
+    return found
+
+
+def ids(result: Result) -> set[str]:
+    return {finding.rule.id for finding in result.findings}
+
+
+PG = "import { Pool } from 'pg';\n"
+
+
+def test_node_postgres(run) -> None:  # type: ignore[no-untyped-def]
+    pool = one(run(PG + "new Pool({ max: 30, min: 2, idleTimeoutMillis: 30_000, connectionTimeoutMillis: 2 * 1000, maxLifetimeSeconds: 900, connectionString: 'postgres://db/x' });"), 'pool')
+    values = {name: pool[name].value for name in ('max_open', 'min_idle', 'idle_timeout_s', 'wait_timeout_s', 'max_lifetime_s', 'product', 'host', 'library')}
+    assert values == {
+        'max_open': 30, 'min_idle': 2, 'idle_timeout_s': 30, 'wait_timeout_s': 2, 'max_lifetime_s': 900, 'product': 'postgres', 'host': 'db', 'library': 'node-postgres',
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize('made', ['new Pool()', 'new Pool({})', 'new Pool({ max: undefined })', "new Pool({ host: 'x' })"])
+def test_defaults_of_node_postgres(run, made: str) -> None:  # type: ignore[no-untyped-def]
+    result = run(f'{PG}export const pool = {made};')
+    pool = one(result, 'pool')
+    assert (pool['max_open'].value, pool['max_open'].is_set, pool['wait_timeout_s'].value, pool['idle_timeout_s'].value) == (10, False, math.inf, 10)
+    assert ids(result) == {'db-pool-unstated', 'db-wait-unbounded'}
+
+
+@pytest.mark.parametrize(
+    ('text', 'library', 'most', 'wait'),
+    [
+        ("import mysql from 'mysql2/promise';\nmysql.createPool({ host: 'm', connectionLimit: 20 });", 'mysql2', 20, None),
+        ("const mysql = require('mysql2');\nmysql.createPool('mysql://m/x');", 'mysql2', 10, None),
+        ("import { Sequelize } from 'sequelize';\nnew Sequelize('db', 'u', 'p', { dialect: 'postgres', pool: { max: 7, acquire: 30000 } });", 'sequelize', 7, 30),
+        ("import { Sequelize } from 'sequelize';\nnew Sequelize('postgres://db/x');", 'sequelize', 5, 60),
+        ("import knex from 'knex';\nknex({ client: 'pg', connection: process.env.DB, pool: { min: 0, max: 8, acquireTimeoutMillis: 5000 } });", 'knex', 8, 5),
+        ("const knex = require('knex')({ client: 'mysql2', connection: {} });", 'knex', 10, 60),
+        ("import { DataSource } from 'typeorm';\nnew DataSource({ type: 'postgres', extra: { max: 9, connectionTimeoutMillis: 4000 } });", 'node-postgres', 9, 4),
+        ("import { DataSource } from 'typeorm';\nnew DataSource({ type: 'mysql', poolSize: 6 });", 'mysql2', 6, None),
+        ("import postgres from 'postgres';\nexport const sql = postgres(process.env.DATABASE_URL!, { max: 3 });", 'postgres.js', 3, None),
+        ("import { PrismaPg } from '@prisma/adapter-pg';\nnew PrismaPg({ connectionString: process.env.DATABASE_URL, max: 4 });", 'node-postgres', 4, math.inf),
+        ("import { drizzle } from 'drizzle-orm/node-postgres';\nexport const db = drizzle(process.env.DATABASE_URL!);", 'node-postgres', 10, math.inf),
+        ("import mariadb from 'mariadb';\nmariadb.createPool({ connectionLimit: 5 });", 'mariadb', 5, 10),
+    ],
+)  # fmt: skip
+def test_every_library(run, text: str, library: str, most: int, wait: float | None) -> None:  # type: ignore[no-untyped-def]
+    pool = one(run(text), 'pool')
+    assert (pool['library'].value, pool['max_open'].value, pool['wait_timeout_s'].value) == (library, most, wait)
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        "import { Pool } from './workers';\nnew Pool({ max: 1000 });", 'class Pool {}\nnew Pool({ max: 1000 });', "import { Sequelize } from 'sequelize';\nnew Sequelize({ dialect: 'sqlite' });",
+        "import knex from 'knex';\nknex(config);", "import knex from 'knex';\nknex({ client: 'better-sqlite3' });", "import { DataSource } from 'typeorm';\nnew DataSource({ type: 'sqlite' });",
+        PG + 'async function f() { const pool = new Pool({ max: 9 }); await pool.end(); }', "import { Pool } from 'pg';\nimport { PrismaPg } from '@prisma/adapter-pg';\nnew PrismaPg(pool, { schema: 'a' });",
+        "import { drizzle } from 'drizzle-orm/node-postgres';\ndrizzle(client, { schema });", "import type { Pool } from 'pg';\nnew Pool({ max: 1 });", '// new Pool({ max: 3 })\n' + PG,
+    ],
+)  # fmt: skip
+def test_what_is_no_pool_of_the_service(run, text: str) -> None:  # type: ignore[no-untyped-def]
+    assert some(run(text), 'pool') == []
+
+
+@pytest.mark.parametrize(
+    'path',
+    [
+        'src/a.test.ts', 'src/a.spec.js', 'test/a.ts', 'src/__tests__/a.ts', 'scripts/a.js', 'examples/a.ts', 'dist/a.js', 'a.min.js', 'src/a.d.ts', 'prisma/seed.ts', 'src/migrate.ts',
+        'node_modules/x/a.js', 'src/components/a.tsx', 'integration-tests/a.ts', 'vite.config.ts',
+    ],
+)  # fmt: skip
+def test_files_that_are_no_part_of_a_service(run, path: str) -> None:  # type: ignore[no-untyped-def]
+    assert some(run(PG + 'new Pool({});', path), 'pool') == []
+
+
+@pytest.mark.parametrize('head', ["'use client';\n", "import React from 'react';\n", "import { test } from 'vitest';\n"])
+def test_what_runs_in_a_browser_or_a_test(run, head: str) -> None:  # type: ignore[no-untyped-def]
+    assert some(run(head + PG + 'new Pool({});', 'src/a.tsx'), 'pool') == []
+
+
+def test_options_from_elsewhere_are_not_known(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(PG + "import config from './config';\nnew Pool(config);\nnew Pool({ max: 5, ...config });\nnew Pool({ ...config, max: 5 });")
+    assert [pool['max_open'].is_known for pool in some(result, 'pool')] == [False, False, True]
+    assert ids(result) == set()
+
+
+DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: orders}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: orders}}
+  template:
+    metadata: {labels: {app: orders}}
+    spec:
+      containers:
+      - name: orders
+        image: registry.example/orders:1.4
+        env:
+        - {name: DATABASE_URL, value: 'postgres://app@db:5432/orders'}
+        - {name: POOL_MAX, value: '40'}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db}
+spec: {selector: {app: db}, ports: [{port: 5432}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers:
+      - {name: postgres, image: 'postgres:16', args: ['-c', 'max_connections=100']}
+"""
+JOINED = PG + 'export const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.POOL_MAX || 10), connectionTimeoutMillis: 2000 });\n'
+
+
+def test_a_pool_is_sized_by_the_environment_of_the_process_that_runs_it(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(JOINED, 'services/orders/db.ts', **{'deploy.yaml': DEPLOYMENT})
+    pool = one(result, 'pool')
+    assert (pool['max_open'].value, pool['host'].value, pool['library'].value) == (40, 'db', 'node-postgres')
+    (exceeds,) = (finding for finding in result.findings if finding.rule.id == 'db-pools-exceed-server')
+    assert exceeds.severity == 'error'
+    assert '160 connections' in exceeds.message
+
+
+def test_the_default_holds_where_no_process_sets_the_variable(run) -> None:  # type: ignore[no-untyped-def]
+    pool = one(run(JOINED, **{'deploy.yaml': DEPLOYMENT.replace('POOL_MAX', 'OTHER')}), 'pool')
+    assert pool['max_open'].value == 10
+
+
+@pytest.mark.parametrize(('image', 'sizes'), [('orders', [20, 40]), ('audit', [None, None, None])])
+def test_processes_that_differ(run, image: str, sizes: list[int | None]) -> None:  # type: ignore[no-untyped-def]
+    """Of one image each process has its own; of several nobody knows which of them runs the program."""
+    other = DEPLOYMENT.partition('---')[0].replace('name: orders', 'name: audit').replace("'40'", "'20'").replace('/orders:', f'/{image}:')
+    result = run(JOINED, 'src/db.ts', **{'deploy.yaml': DEPLOYMENT + '---\n' + other})
+    assert sorted((pool['max_open'].known_value for pool in some(result, 'pool')), key=str) == sizes
+
+
+GRPC = "import * as grpc from '@grpc/grpc-js';\n"
+
+
+def test_grpc_client(run) -> None:  # type: ignore[no-untyped-def]
+    client = one(run(GRPC + "new Chat('chat:50051', grpc.credentials.createInsecure(), { 'grpc.keepalive_time_ms': 5 * 60_000, 'grpc.keepalive_permit_without_calls': 1 });"), 'grpc-client')
+    assert (client['target'].value, client['time_s'].value, client['timeout_s'].value, client['permit_without_stream'].value) == ('chat:50051', 300, 20, True)
+
+
+def test_true_is_not_one(run) -> None:  # type: ignore[no-untyped-def]
+    client = one(run(GRPC + "new Chat(address, credentials ?? grpc.credentials.createInsecure(), { 'grpc.keepalive_permit_without_calls': true });"), 'grpc-client')
+    assert client['permit_without_stream'].value is False
+
+
+@pytest.mark.parametrize(('address', 'count'), [("'localhost:1'", 0), ("'127.0.0.1:1'", 0), ("process.env.CHAT || 'localhost:1'", 1), ("'chat:1'", 1)])
+def test_a_channel_to_this_machine_is_not_judged(run, address: str, count: int) -> None:  # type: ignore[no-untyped-def]
+    assert len(some(run(GRPC + f'new Chat({address}, grpc.credentials.createInsecure());'), 'grpc-client')) == count
+
+
+def test_a_node_server_polices_no_pings(run) -> None:  # type: ignore[no-untyped-def]
+    text = GRPC + "new grpc.Server({ 'grpc.max_connection_age_ms': 600_000 });\nnew Chat(address, grpc.credentials.createInsecure(), { 'grpc.keepalive_time_ms': 20000, 'grpc.keepalive_permit_without_calls': 1 });"
+    result = run(text)
+    assert one(result, 'grpc-server')['max_connection_age_s'].value == 600
+    assert ids(result) == set()
+
+
+@pytest.mark.parametrize(
+    ('text', 'product', 'idle'),
+    [
+        ("import http from 'node:http';\nhttp.createServer(f).listen(80);", 'node:http', 5),
+        ("const express = require('express');\nconst app = express();\nconst server = app.listen(80);\nserver.keepAliveTimeout = 65 * 1000;", 'express', 65),
+        ("import Fastify from 'fastify';\nconst app = Fastify({ logger: true });\nawait app.listen({ port: 80 });", 'fastify', 72),
+        ("import fastify from 'fastify';\nconst app = fastify({ keepAliveTimeout: 10_000 });\napp.listen({ port: 80 });", 'fastify', 10),
+        ("import http from 'http';\nclass A { start() { this.server = http.createServer(f); this.server.keepAliveTimeout = 90e3; this.server.listen(80); } }", 'node:http', 90),
+    ],
+)  # fmt: skip
+def test_http_servers(run, text: str, product: str, idle: float) -> None:  # type: ignore[no-untyped-def]
+    server = one(run(text), 'http-server')
+    assert (server['product'].value, server['idle_timeout_s'].value) == (product, idle)
+
+
+def test_a_server_that_never_listens_is_none(run) -> None:  # type: ignore[no-untyped-def]
+    assert some(run("import http from 'http';\nexport const server = http.createServer(f);"), 'http-server') == []
+
+
+def test_clients(run) -> None:  # type: ignore[no-untyped-def]
+    text = """import OpenAI from 'openai';
+import axios from 'axios';
+import { Agent } from 'undici';
+new OpenAI({ baseURL: 'http://vllm:8000/v1', timeout: 30_000, maxRetries: 5 });
+axios.create({ baseURL: 'http://vllm:8000', timeout: 20_000 });
+new Agent({ headersTimeout: 60_000 });
+new OpenAI({ baseURL: 'https://api.openai.com/v1' });
+"""
+    openai, axios, undici = some(run(text), 'http-client')
+    assert (openai['first_byte_timeout_s'].value, openai['retries'].value, openai['timeout_s'].value) == (30, 5, math.inf)
+    assert (axios['gap_timeout_s'].value, axios['first_byte_timeout_s'].value, axios['timeout_s'].value) == (20, 20, math.inf)
+    assert (undici['first_byte_timeout_s'].value, undici['gap_timeout_s'].value) == (60, 300)
+
+
+def test_an_agent_made_for_each_request(run) -> None:  # type: ignore[no-untyped-def]
+    text = "import https from 'https';\nimport express from 'express';\nconst app = express();\napp.get('/', async (req, res) => { const agent = new https.Agent({ keepAlive: true }); });\nnew https.Agent({ maxSockets: 5 });"
+    assert [bool(client['per_request'].value) for client in some(run(text), 'http-client')] == [True, False]
+
+
+def test_a_timeout_without_a_stream_is_fine(run) -> None:  # type: ignore[no-untyped-def]
+    assert ids(run("export const f = async () => { const answer = await fetch(url, { signal: AbortSignal.timeout(5000) }); return answer.json(); };")) == set()
