@@ -77,6 +77,7 @@ PROCESSES: dict[str, tuple[str, ...]] = {
     'traefik': ('--entrypoints', '--entryPoints', '--serverstransport', '--serversTransport', '--entryPoint', '--EntryPoints'),
     'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi', 'litellm', 'waitress-serve'),
     'math_threads': ('_NUM_THREADS',),
+    'spring': ('SERVER_', 'SPRING_'),
     'pip_bounds': ('pip install', 'pip3 install'),
     'metrics': ('-metric', 'Metric'),
     'host_commands': ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/'),
@@ -151,6 +152,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.python_pools', 'join_servers', reading)
     if files is not None and any('http2' in component.settings for component in reading.components):
         _call('services.python_requirements', 'join_requirements', reading.components, files)
+    if any('profile' in component.settings for component in reading.components):
+        _call('services.spring_layers', 'join_layers', reading.components)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
     if any(data.kind == 'terraform' for data in reading.data):

@@ -65,6 +65,13 @@ LIBRARIES: dict[str, Library] = {
         'maxtotal': ('max_open', 'count'), 'maxidle': ('max_idle', 'count'), 'minidle': ('min_idle', 'count'), 'maxwaitmillis': ('wait_timeout_s', 'ms'),
         'maxwait': ('wait_timeout_s', 'ms'), 'testonborrow': ('test_on_borrow', 'bool'), 'testwhileidle': ('test_while_idle', 'bool'),
     }, 8, 0, {'max_open': (-1,), 'wait_timeout_s': (-0.001, -1)}),
+    'r2dbc': Library('R2DBC pool', {
+        'maxsize': ('max_open', 'count'), 'minidle': ('min_idle', 'count'), 'maxidletime': ('idle_timeout_s', 'spring'), 'maxlifetime': ('max_lifetime_s', 'spring'),
+        'maxacquiretime': ('wait_timeout_s', 'spring'),
+    }, 10, 0, {'max_lifetime_s': (-0.001, -1), 'wait_timeout_s': (-0.001, -1), 'idle_timeout_s': (-0.001, -1)}, None, None, 1800),
+    'spring-redis': Library('Spring Data Redis', {
+        'maxactive': ('max_open', 'count'), 'maxidle': ('max_idle', 'count'), 'minidle': ('min_idle', 'count'), 'maxwait': ('wait_timeout_s', 'spring'),
+    }, 8, 0, {'max_open': (-1,), 'wait_timeout_s': (-0.001, -1)}),
     'go': Library('Go database/sql', _GO_KEYS, None, 0, {
         'max_open': (0, -1), 'max_lifetime_s': (0, -1), 'idle_timeout_s': (0, -1),
     }),

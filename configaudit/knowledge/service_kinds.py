@@ -9,7 +9,11 @@ import math
 from configaudit.knowledge.kinds import declare
 from configaudit.model import Kind, SettingSpec
 
+_PROFILE = {'profile': SettingSpec('text')}
+"""Of Spring, whose file is laid over the main one."""
+
 POOL = declare(Kind('pool', ('bounded-pool',), {
+    **_PROFILE,
     'product': SettingSpec('text'),
     'host': SettingSpec('text'),
     'library': SettingSpec('text'),
@@ -84,6 +88,7 @@ HEAP = declare(Kind('managed-heap', (), {
 }))  # fmt: skip
 
 GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
+    **_PROFILE,
     'target': SettingSpec('text'),
     'time_s': SettingSpec('s', math.inf),
     'timeout_s': SettingSpec('s', 20),
@@ -104,6 +109,7 @@ GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
 `without_effect`: (option, place, why it does nothing) of every keepalive option that the library ignores."""
 
 GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
+    **_PROFILE,
     'names': SettingSpec(default=()),
     'unread': SettingSpec(default=()),
     'written_in': SettingSpec('text'),
@@ -119,6 +125,7 @@ GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
 }))  # fmt: skip
 
 HTTP_CLIENT = declare(Kind('http-client', (), {
+    **_PROFILE,
     'product': SettingSpec('text', 'net/http'),
     'target': SettingSpec('text'),
     'variable': SettingSpec('text'),
@@ -145,6 +152,7 @@ a client or its connections are made anew for every request. `connections`: the 
 connections it keeps to one host, `idle_total` to all. `forwards`: it hands on the requests of many clients."""
 
 HTTP_SERVER = declare(Kind('http-server', (), {
+    **_PROFILE,
     'product': SettingSpec('text', 'net/http'),
     'write_timeout_s': SettingSpec('s', math.inf),
     'idle_timeout_s': SettingSpec('s', math.inf),

@@ -62,6 +62,8 @@ def documents(path: str, data: bytes, *, gate: bool = True) -> Iterator[Parsed |
     elif kind in GRAMMARS:
         yield from _code(path, kind, data, note)
     elif kind:
+        if kind == 'properties' and b'\0' not in data and _not_text(data):
+            data, note = data.decode('latin-1').encode(), note or 'the file is ISO-8859-1'
         problem = _not_text(data)
         if problem:
             yield Error(path, 1, 1, 'encoding', problem)
@@ -113,7 +115,7 @@ def _limited(items: Iterator[Parsed | Error | Unread]) -> Iterator[Parsed | Erro
 
 def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator[Parsed | Error | Unread]:
     from configaudit.parse.escapes import without_surrogates
-    from configaudit.parse.placeholder import is_text, unfilled, without_placeholders
+    from configaudit.parse.placeholder import before_filtering, is_text, unfilled, without_placeholders
     from configaudit.parse.yaml import SyntaxProblem, check, parse
 
     slices: Iterable[Slice] = islice(split(data), MAX_SLICES + 2) if kind != 'json' else split_json(data)
@@ -154,10 +156,14 @@ def _trees(path: str, data: bytes, kind: str, note: str, gate: bool) -> Iterator
             tree = parse(parsed, document.template is not None)
         except SyntaxProblem as problem:
             plain = without_placeholders(original) if document.template is not None and problem.kind != 'limit' else None
-            if plain is None:
+            filtered = before_filtering(original) if document.template is None else None
+            if filtered is not None:
+                document.parsed, tree = filtered
+            elif plain is None:
                 yield _unreadable(document, problem, original, kind)
                 continue
-            document.template, document.parsed, tree = None, original, plain
+            else:
+                document.template, document.parsed, tree = None, original, plain
         if document.template is not None and not hidden_is_template(path, hidden):
             yield from unfilled(document, tree.roots)
         if only_check:
@@ -215,7 +221,7 @@ def is_kubernetes_text(data: bytes) -> bool:
 _MARKERS = (
     b'apiVersion', b'services:', b'static_resources', b'datasource', b'hikari', b'spec:', b'vllm', b'sglang', b'image:',
     b'batching', b'batch_wait', b'engine_kwargs', b'max_concurrent_queries', b'ray_actor_options', b'envs:', b'http_filters', b'clusters:', b'max_connections', b'pool', b'model_list', b'vm.', b'net.', b'fs.', b'write_files', b'variant:', b'runcmd', b'machine:', b'linuxConfig', b'kubeletConfig', b'contents:', b'sysctl:', b'pam_limits:', b'lineinfile:', b'blockinfile:',
-    b'grpc:', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings', b'VLLM', b'repository:', b'accelerators', b'entryPoints', b'entrypoints', b'routers:', b'middlewares:', b'serversTransport', b'expr:', b'seriesQuery', b'metric_relabel_configs',
+    b'grpc:', b'timeout-per-shutdown', b'timeoutPerShutdown', b'shutdown: ', b'keep-alive-timeout', b'keepAliveTimeout', b'idle-timeout', b'r2dbc', b'lettuce', b'jedis', b'response-timeout', b'ConnectionStrings', b'max_open', b'maxOpen', b'maxConns', b'general_settings', b'VLLM', b'repository:', b'accelerators', b'entryPoints', b'entrypoints', b'routers:', b'middlewares:', b'serversTransport', b'expr:', b'seriesQuery', b'metric_relabel_configs',
 )  # fmt: skip
 
 

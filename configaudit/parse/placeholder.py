@@ -15,6 +15,21 @@ _ALERT = regex(rb'\{\{-?[^`]*\$(?:labels|value|externalLabels)\b')
 """Of a Prometheus annotation: prometheus.io/docs/prometheus/latest/configuration/alerting_rules, templating."""
 
 
+_FILTERED = regex(rb'(?m)(?<=[:\-] )@[\w.-]{2,}@(?=[ \t]*\r?$)')
+"""A value that Maven fills in when it copies resources (`version: @project.version@`): no YAML before that."""
+
+
+def before_filtering(data: bytes) -> tuple[bytes, Tree] | None:
+    """A text whose values Maven has yet to fill in, with those masked, and its tree; None when that does not make YAML of it."""
+    masked = _FILTERED.sub(lambda found: b'^' * max(len(found[0]), 4), data)
+    if masked == data:
+        return None
+    try:
+        return masked, parse(masked, True)
+    except SyntaxProblem:
+        return None
+
+
 def unfilled(document: Document, roots: list[Node]) -> Iterator[Error]:
     """The first placeholder of a document that stands where YAML wants a value, with how many there are."""
     inside = [span for root in roots for span in _spans(root)]

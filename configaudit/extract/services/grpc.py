@@ -5,15 +5,14 @@ from collections.abc import Iterator, Sequence
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process
-from configaudit.extract.services.pool_files import entries
+from configaudit.extract.services.pool_files import Entry
 from configaudit.extract.services.values import setting_of, settled
 from configaudit.extract.words import Word
 from configaudit.knowledge.pool_libraries import squash
 from configaudit.knowledge.service_kinds import GRPC_CLIENT, GRPC_ENVIRONMENT, GRPC_SERVER
-from configaudit.model import Component, Kind, Peers, Setting
-from configaudit.parse.tree import Map
+from configaudit.model import Component, Peers, Setting
 from configaudit.patterns import regex
-from configaudit.places import Document, Place
+from configaudit.places import Place
 
 _UNREAD = regex(
     r'^(?:GRPC_ARG_\w+|GRPC_KEEPALIVE_(?:TIME|TIMEOUT)_MS|GRPC_KEEPALIVE_PERMIT_WITHOUT_CALLS|GRPC_HTTP2_(?:MAX_PINGS_WITHOUT_DATA|'
@@ -26,7 +25,8 @@ _CLIENT = {
 _SERVER = {
     'permitkeepalivetime': ('min_time_s', 's'), 'permitkeepalivewithoutcalls': ('permit_without_stream', 'bool'),
     'keepalivetime': ('time_s', 's'), 'keepalivetimeout': ('timeout_s', 's'), 'maxconnectionage': ('max_connection_age_s', 's'),
-    'maxconnectionagegrace': ('max_connection_age_grace_s', 's'),
+    'maxconnectionagegrace': ('max_connection_age_grace_s', 's'), 'keepalivepermittime': ('min_time_s', 's'), 'keepalivepermitwithoutcalls': ('permit_without_stream', 'bool'),
+    'keepalivemaxage': ('max_connection_age_s', 's'), 'keepalivemaxagegrace': ('max_connection_age_grace_s', 's'),
 }  # fmt: skip
 _SOURCE = 'grpc-spring-boot-starter: GrpcChannelProperties, GrpcServerProperties'
 
@@ -45,33 +45,44 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
     return [component]
 
 
-def spring_components(document: Document, root: Map, application: str) -> Iterator[Component]:
-    """`grpc.client.<name>` and `grpc.server` of the gRPC starter for Spring Boot. Bare numbers are seconds."""
-    if 'grpc' not in root:
-        return
+def spring_grpc(found: Sequence[Entry], file: str, application: str, partial: str) -> Iterator[Component]:
+    """Channels and the server of the gRPC starter for Spring Boot (`grpc.client.<name>`, `grpc.server`) and of Spring gRPC (`spring.grpc.*`). Bare numbers are seconds."""
     clients: dict[str, dict[str, Setting]] = {}
     server: dict[str, Setting] = {}
     switches: dict[str, Word] = {}
     places: dict[str, Place] = {}
-    for path, word in entries(document, root):
-        parts = tuple(map(squash, path))
+    for path, word in found:
+        own = path[1:] if path[0] == 'spring' else path
+        parts = tuple(map(squash, own))
         if parts[0] != 'grpc' or len(parts) < 3:
             continue
-        side = path[2] if parts[1] == 'client' and len(parts) > 3 else ''
-        if parts[1] == 'client' and side:
-            _take(_CLIENT, parts[-1], word, clients.setdefault(side, {}))
+        at = 3 if parts[2] in ('channel', 'channels') and len(parts) > 4 else 2
+        side = own[at] if parts[1] == 'client' and len(parts) > at + 1 else ''
+        key = ''.join(parts[at + 1 :] if side else parts[2:])
+        if side:
+            _take(_CLIENT, key, word, clients.setdefault(side, {}))
         elif parts[1] == 'server':
-            _take(_SERVER, parts[-1], word, server)
+            _take(_SERVER, key, word, server)
+        else:
+            continue
         places.setdefault(side, word.place)
-        if parts[-1] == 'enablekeepalive':
-            switches[side] = word
+        if key == 'enablekeepalive' or (key == 'keepalivetime' and _has_no_switch(parts)):
+            switches[side] = word if key == 'enablekeepalive' else word._replace(value='true')
     for name, settings in clients.items():
-        _keepalive_switch(switches.get(name), settings, places[name])
-        yield _component(GRPC_CLIENT, name, f'{document.path.rpartition("/")[2]}/grpc.client.{name}', places[name], settings)
+        common = {key: setting for key, setting in clients.get('GLOBAL', {}).items() if key not in settings}
+        if name == 'GLOBAL':
+            continue
+        settings.update(common)
+        _keepalive_switch(switches.get(name, switches.get('GLOBAL')), settings, places[name])
+        yield Component(GRPC_CLIENT, name, f'{file}/grpc.client.{name}', places[name], settings, partial=partial)
     if server or '' in places:
-        settings = server
-        settings['names'] = Setting('names', (application,) if application else (), places[''])
-        yield _component(GRPC_SERVER, application or 'server', f'{document.path.rpartition("/")[2]}/grpc.server', places[''], settings)
+        server['names'] = Setting('names', (application,) if application else (), places[''])
+        yield Component(GRPC_SERVER, application or 'server', f'{file}/grpc.server', places[''], server, partial=partial)
+
+
+def _has_no_switch(parts: Sequence[str]) -> bool:
+    """Whether a key is of the form in which the time alone turns keepalive on: `keepalive.time`, where earlier forms had `keep-alive-time`."""
+    return parts[-1] == 'time' and parts[2] == 'channel'
 
 
 def _take(table: dict[str, tuple[str, str]], key: str, word: Word, settings: dict[str, Setting]) -> None:
@@ -92,7 +103,3 @@ def _keepalive_switch(switch: Word | None, settings: dict[str, Setting], place: 
         settings.pop('permit_without_stream', None)
     else:
         settings.setdefault('time_s', Setting('time_s', 300, switch.place, 'default', source=_SOURCE))
-
-
-def _component(kind: Kind, name: str, identity: str, place: Place, settings: dict[str, Setting]) -> Component:
-    return Component(kind, name, identity, place, settings)

@@ -8,7 +8,7 @@ from configaudit.extract.services.values import setting_of, settled
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.pool_libraries import LIBRARIES, squash
 from configaudit.model import Setting
-from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, text
+from configaudit.parse.tree import Map, Scalar, Seq, key_place, mapping, text
 from configaudit.places import Document
 
 Path = tuple[str, ...]
@@ -171,8 +171,3 @@ def _connection_strings(document: Document, root: Map) -> list[Draft]:
             add_url(settings, dsn)
             drafts.append(Draft(f'ConnectionStrings.{name}', 'adonet', settings, dsn.word.place))
     return drafts
-
-
-def application_name(root: Map) -> str:
-    """Spring's name of the application, or ''."""
-    return text(get(root, 'spring', 'application', 'name')) or ''

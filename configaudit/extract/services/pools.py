@@ -6,46 +6,47 @@ from collections.abc import Iterator, Sequence
 from configaudit.extract.commands import Invocation, environment_seen
 from configaudit.extract.environment import Stores, unseen_imports
 from configaudit.extract.process import Process, Reading, Reference, nothing
+from configaudit.extract.services.grpc import spring_grpc
 from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.pool_environment import environment_drafts
-from configaudit.extract.services.pool_files import application_name, spring_drafts, tree_drafts
+from configaudit.extract.services.pool_files import Entry, entries, spring_drafts, tree_drafts
+from configaudit.extract.services.spring import application_of, spring_pools, spring_services
+from configaudit.extract.services.spring_layers import LAYER, is_for_development, mark, profile_of
 from configaudit.extract.services.workers import processes_of
 from configaudit.extract.words import Word
 from configaudit.model import Component, Peers, Setting
 from configaudit.parse.dotenv import read_properties
-from configaudit.parse.tree import Map, get
+from configaudit.parse.tree import Map
 from configaudit.parse.yaml import SyntaxProblem, parse
-from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-_PROFILE = regex(r'^(?:application|bootstrap)-\w+\.(?:ya?ml|properties)$')
 _WORTH = ('datasource', 'pool', 'maxOpen', 'max_open', 'maxConns', 'ConnectionStrings')
 
 
 def read(document: Document) -> Reading:
     """A Java properties file."""
-    reading = nothing()
-    reading.components.extend(_file_pools(document, _properties(document), '', _profile(document, None)))
-    return reading
+    found = [(tuple(entry.key.split('.')), Word(entry.value, Place(document, entry.start, entry.end))) for entry in read_properties(document.text).entries]
+    return _application(document, found, spring_drafts(found, 'properties'), '', 'properties')
 
 
 def read_tree(document: Document, root: Map, partial: str) -> Reading:
-    """Application configuration in YAML or JSON, and what it says of gRPC."""
-    from configaudit.extract.services.grpc import spring_components
+    """Application configuration in YAML or JSON."""
+    return _application(document, list(entries(document, root)), tree_drafts(document, root), partial, 'argument')
 
-    reading = nothing()
-    why = partial or _profile(document, root)
-    name = application_name(root)
-    reading.components.extend(_file_pools(document, tree_drafts(document, root), name, why))
-    reading.components.extend(spring_components(document, root, name))
+
+def _application(document: Document, found: list[Entry], drafts: list[Draft], partial: str, writer: str) -> Reading:
+    """The pools of an application's own file, and what it says of its server and of gRPC."""
+    reading, profile = nothing(), profile_of(document, found)
+    if is_for_development(document, profile):
+        return reading
+    name, file = application_of(found), os.path.basename(document.path)
+    why = partial or (LAYER if profile else '')
+    drafts.extend(spring_pools(found, writer))
+    made = [
+        *_file_pools(document, drafts, name, why), *spring_services(found, name or file, file, why, writer), *spring_grpc(found, file, name, why),
+    ]  # fmt: skip
+    reading.components.extend(mark(component, profile) if profile else component for component in made)
     return reading
-
-
-def _profile(document: Document, root: Map | None) -> str:
-    """Why a Spring file is only a layer over another one, or ''."""
-    name = os.path.basename(document.path)
-    layered = get(root, 'spring', 'profiles') is not None or get(root, 'spring', 'config', 'activate') is not None
-    return 'a Spring profile, laid over the main configuration' if layered or _PROFILE.match(name) else ''
 
 
 def _file_pools(document: Document, drafts: list[Draft], name: str, partial: str) -> Iterator[Component]:
@@ -55,11 +56,8 @@ def _file_pools(document: Document, drafts: list[Draft], name: str, partial: str
 
 
 def _properties(document: Document) -> list[Draft]:
-    found = []
-    for entry in read_properties(document.text).entries:
-        word = Word(entry.value, Place(document, entry.start, entry.end))
-        found.append((tuple(entry.key.split('.')), word))
-    return spring_drafts(found, 'properties')
+    found = [(tuple(entry.key.split('.')), Word(entry.value, Place(document, entry.start, entry.end))) for entry in read_properties(document.text).entries]
+    return [*spring_drafts(found, 'properties'), *spring_pools(found, 'properties')]
 
 
 def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
@@ -132,3 +130,4 @@ def _tree(document: Document, text: str) -> Iterator[Draft]:
     for root in roots:
         if isinstance(root, Map):
             yield from tree_drafts(document, root)
+            yield from spring_pools(list(entries(document, root)), 'argument')

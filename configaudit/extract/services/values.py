@@ -23,8 +23,23 @@ def _duration(text: str) -> float | None:
     return units.seconds(text) if value is None else 0 if value == 0 else None
 
 
+_ISO = regex(r'-?P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$')
+
+
+def _spring(text: str) -> float | None:
+    """Seconds of a Duration as Spring binds it: '30s', 'PT30S', -1; a bare number is milliseconds."""
+    value, text = units.number(text), text.strip()
+    if value is not None:
+        return value / 1000
+    iso = _ISO.match(text.upper())
+    if iso is not None and any(iso.groups()):
+        return sum(float(part or 0) * size for part, size in zip(iso.groups(), (86400, 3600, 60, 1), strict=True))
+    found = units.seconds(text.removeprefix('-'))
+    return None if found is None else -found if text.startswith('-') else found
+
+
 CONVERT: dict[str, Callable[[str], Any]] = {
-    'count': units.integer, 'ms': _milliseconds, 's': units.seconds, 'duration': _duration, 'bool': units.boolean, 'text': str,
+    'count': units.integer, 'ms': _milliseconds, 's': units.seconds, 'duration': _duration, 'spring': _spring, 'bool': units.boolean, 'text': str,
 }  # fmt: skip
 
 

@@ -1,0 +1,157 @@
+"""Spring's configuration: profiles as layers, the web server's end, pools of R2DBC and Redis, the gateway's client, gRPC in both spellings."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from configaudit.model import Component
+from configaudit.result import Result
+
+Run = Callable[..., Result]
+
+
+def of(result: Result, kind: str) -> list[Component]:
+    return [component for component in result.components if component.kind.name == kind]
+
+
+URL = 'spring.datasource.url=jdbc:postgresql://pg/a\n'
+
+
+@pytest.mark.parametrize(
+    ('text', 'seconds'),
+    [
+        ('server.shutdown=graceful\nspring.lifecycle.timeout-per-shutdown-phase=45s\n', 45),
+        ('server.shutdown=graceful\nspring.lifecycle.timeoutPerShutdownPhase=PT1M30S\n', 90),
+        ('server.shutdown=graceful\nspring.lifecycle.timeout-per-shutdown-phase=20000\n', 20),
+        ('server.shutdown=graceful\n', 30),
+        ('server.shutdown=immediate\n', 0),
+        ('spring.lifecycle.timeout-per-shutdown-phase=45s\n', None),
+        ('server.shutdown=${MODE}\n', None),
+        ('server.shutdown=${MODE:graceful}\n', 30),
+        ('server.tomcat.keep-alive-timeout=75s\n', None),
+    ],
+)
+def test_how_long_requests_may_finish(run: Run, text: str, seconds: float | None) -> None:
+    (server,) = of(run({'application.properties': text}), 'http-server')
+    graceful = server['graceful_s']
+    assert (graceful.known_value if graceful.is_known else None) == seconds
+
+
+@pytest.mark.parametrize(
+    ('text', 'seconds'),
+    [
+        ('server:\n  tomcat:\n    keep-alive-timeout: 75s\n', 75), ('server:\n  tomcat:\n    keepAliveTimeout: -1\n', math.inf), ('server:\n  netty:\n    idle-timeout: 90000\n', 90),
+        ('server:\n  jetty:\n    connection-idle-timeout: 2m\n', 120), ('server:\n  shutdown: graceful\n', None),
+    ],
+)  # fmt: skip
+def test_how_long_idle_connections_are_kept(run: Run, text: str, seconds: float | None) -> None:
+    (server,) = of(run({'application.yml': text}), 'http-server')
+    idle = server['idle_timeout_s']
+    assert (idle.known_value if idle.is_known else None) == seconds
+
+
+def test_the_environment_of_a_process_says_it_too(run: Run) -> None:
+    text = 'services:\n  api:\n    image: example.com/api:1\n    environment:\n      SERVER_SHUTDOWN: graceful\n      SPRING_LIFECYCLE_TIMEOUT_PER_SHUTDOWN_PHASE: 50s\n'
+    (server,) = of(run({'compose.yaml': text}), 'http-server')
+    assert (server['graceful_s'].value, server.peers('carrier')[0].name) == (50, 'api')
+
+
+@pytest.mark.parametrize(
+    ('text', 'library', 'size', 'wait'),
+    [
+        ('spring:\n  r2dbc:\n    url: r2dbc:pool:postgresql://pg/a\n    pool:\n      max-size: 30\n      max-acquire-time: 3s\n', 'r2dbc', 30, 3),
+        ('spring:\n  r2dbc:\n    url: r2dbc:mysql://db/a\n', 'r2dbc', 10, None),
+        ('spring:\n  data:\n    redis:\n      host: cache\n      lettuce:\n        pool:\n          max-active: 16\n          max-wait: -1ms\n', 'spring-redis', 16, math.inf),
+        ('spring:\n  redis:\n    jedis:\n      pool:\n        max-active: -1\n        max-wait: 2000\n', 'spring-redis', math.inf, 2),
+    ],
+)  # fmt: skip
+def test_pools_of_other_clients(run: Run, text: str, library: str, size: float, wait: float | None) -> None:
+    (pool,) = of(run({'application.yml': text}), 'pool')
+    assert (pool['library'].value, pool['max_open'].value, pool['wait_timeout_s'].value) == (library, size, wait)
+
+
+def test_a_redis_without_a_pool_of_its_own_is_none(run: Run) -> None:
+    assert not of(run({'application.yml': 'spring:\n  data:\n    redis:\n      host: cache\n      lettuce:\n        shutdown-timeout: 1s\n'}), 'pool')
+
+
+def test_a_fix_of_a_duration_has_a_unit(run: Run) -> None:
+    result = run({'application.yml': 'spring:\n  redis:\n    lettuce:\n      pool:\n        max-active: 8\n        max-wait: -1ms\n'})
+    (finding,) = (finding for finding in result.findings if finding.rule.id == 'db-wait-unbounded')
+    assert finding.fix is not None
+    assert [change.value for change in finding.fix.changes] == ['5s']
+
+
+def test_the_gateways_limit_runs_until_the_head_of_the_answer(run: Run) -> None:
+    (client,) = of(run({'application.yml': 'spring:\n  cloud:\n    gateway:\n      httpclient:\n        response-timeout: 30s\n        pool: {max-connections: 500}\n'}), 'http-client')
+    assert (client['first_byte_timeout_s'].value, client['timeout_s'].value) == (30, math.inf)
+
+
+@pytest.mark.parametrize(
+    ('path', 'judged'),
+    [
+        ('application.properties', 1), ('application-prod.properties', 1), ('application-dev.properties', 0), ('application-local.properties', 0), ('application-test.properties', 0),
+        ('src/test/resources/application.properties', 0), ('src/integTest/resources/application.properties', 0), ('config/shop-dev.properties', 0), ('config/shop-prod.properties', 1),
+    ],
+)  # fmt: skip
+def test_what_developers_and_tests_run_with_is_not_judged(run: Run, path: str, judged: int) -> None:
+    assert len(of(run({path: URL}), 'pool')) == judged
+
+
+def test_a_profile_in_the_same_file(run: Run) -> None:
+    text = 'spring:\n  datasource:\n    url: jdbc:mysql://db/a\n    hikari: {maximum-pool-size: 20, max-lifetime: 900000}\n---\nspring:\n  config:\n    activate:\n      on-profile: dev\n  datasource:\n    url: jdbc:mysql://localhost/a\n'
+    assert [pool['host'].value for pool in of(run({'application.yml': text}), 'pool')] == ['db']
+    text = text.replace('on-profile: dev', 'on-profile: prod').replace('localhost', 'db2')
+    (pool,) = of(run({'application.yml': text}), 'pool')
+    assert (pool['host'].value, pool['max_open'].value, pool['max_lifetime_s'].value, pool.partial) == ('db2', 20, 900, '')
+
+
+def test_a_production_profile_is_laid_over_the_main_file(run: Run) -> None:
+    files = {'a/application.properties': URL + 'spring.datasource.hikari.maximum-pool-size=20\n', 'a/application-prod.yml': 'spring:\n  datasource:\n    hikari:\n      maximum-pool-size: 50\n', 'b/application.properties': URL}
+    found = of(run(files), 'pool')
+    assert sorted((pool['max_open'].value, pool['host'].value) for pool in found) == [(10, 'pg'), (50, 'pg')]
+
+
+def test_other_profiles_do_not_hide_the_main_file(run: Run) -> None:
+    found = of(run({'application.properties': URL, 'application-eu.properties': URL.replace('pg', 'eu')}), 'pool')
+    assert sorted(pool['host'].value for pool in found) == ['eu', 'pg']
+
+
+def test_what_maven_fills_in_is_not_known(run: Run) -> None:
+    result = run({'application.yml': 'info:\n  version: @project.version@\nspring:\n  datasource:\n    url: jdbc:mysql://db/a\n    hikari:\n      maximum-pool-size: @pool.size@\n      max-lifetime: 600000\n'})
+    assert not result.errors
+    (pool,) = of(result, 'pool')
+    assert (pool['max_open'].is_known, pool['max_lifetime_s'].value) == (False, 600)
+
+
+def test_properties_are_latin_1(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    from configaudit.audit import audit
+    from configaudit.config import Config
+
+    (tmp_path / 'application.properties').write_bytes(b'# h\xf6chstens\n' + URL.encode() + b'spring.datasource.hikari.maximum-pool-size=12\n')
+    monkeypatch.chdir(tmp_path)
+    result = audit(['.'], Config())
+    assert not result.errors
+    assert [pool['max_open'].value for pool in of(result, 'pool')] == [12]
+
+
+@pytest.mark.parametrize(
+    ('text', 'time', 'timeout'),
+    [
+        ('spring:\n  grpc:\n    client:\n      channels:\n        stock:\n          address: dns:///stock:9000\n          enable-keep-alive: true\n          keep-alive-time: 6m\n          keep-alive-timeout: 15s\n', 360, 15),
+        ('spring:\n  grpc:\n    client:\n      channel:\n        stock:\n          target: dns:///stock:9000\n          keepalive:\n            time: 400\n            timeout: 15\n', 400, 15),
+        ('grpc:\n  client:\n    GLOBAL:\n      enableKeepAlive: true\n      keepAliveTime: 6m\n    stock:\n      address: dns:///stock:9000\n      keepAliveTimeout: 15\n', 360, 15),
+    ],
+)  # fmt: skip
+def test_channels_of_spring_grpc(run: Run, text: str, time: float, timeout: float) -> None:
+    (client,) = of(run({'application.yml': text}), 'grpc-client')
+    assert (client.name, client['time_s'].value, client['timeout_s'].value) == ('stock', time, timeout)
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['spring.grpc.server.keep-alive.permit-time=20s\nspring.grpc.server.keep-alive.max-age=10m\n', 'spring.grpc.server.keepalive.permit.time=20\nspring.grpc.server.keepalive.max-age=600\n', 'grpc.server.permit-keep-alive-time=20\ngrpc.server.max-connection-age=10m\n'],
+)
+def test_servers_of_spring_grpc(run: Run, text: str) -> None:
+    (server,) = of(run({'application.properties': text}), 'grpc-server')
+    assert (server['min_time_s'].value, server['max_connection_age_s'].value) == (20, 600)
