@@ -83,7 +83,7 @@ def graph_of(result: Result, context: Context) -> Graph:
     for component, owner in owners.items():
         drawn.setdefault(owner, []).append(component)
     edges = edges_of(drawn, owners, context)
-    edges = without_short_cuts([*edges, *edges_in_files(drawn, edges)])
+    edges = without_short_cuts({(edge.source, edge.target): edge for edge in reversed([*edges, *edges_in_files(drawn, edges)])}.values())
     gaps = gaps_of(drawn, edges)
     chains = _chains(list(drawn), edges, gaps)
     ids = {component: f'c{number}' for number, component in enumerate(sorted(drawn, key=chains.__getitem__), 1)}

@@ -7,11 +7,19 @@ import os.path
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from configaudit.graph_links import Edge, addresses_of, relation_word
-from configaudit.knowledge.chain import IN_CODE, PROXY_IMAGES, PROXY_ROOTS
+from configaudit.knowledge.chain import CALLS, IN_CODE, PROXY_IMAGES, PROXY_ROOTS
 from configaudit.knowledge.images import identify
 from configaudit.link import nearest
 from configaudit.model import Component
+from configaudit.patterns import regex
 
+_URL = regex(r'[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?([a-z][a-z0-9.-]*)')
+_ADDRESS = regex(r'(?<![\w.:/@-])([a-z][a-z0-9.-]*):\d{2,5}(?!\d)')
+_NAME = regex(r'[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*')
+_NAMES_HOST = regex(r'(?i)(?:host|hostname|addr|address|endpoint|ur[il]|servers?|brokers?|connect)(?:_ip)?$')
+"""In a variable's name: its value is the name of a host."""
+_LONGEST = 2_000
+"""Characters of a value that may be an address, or a list of some."""
 _RUNS_IMAGES = ('workload', 'compose-service', 'docker-run')
 
 
@@ -22,7 +30,9 @@ def edges_in_files(drawn: Mapping[Component, Collection[Component]], edges: Iter
     entered = {edge.target for edge in edges if not edge.beside}
     composed = [one for one in drawn if one.kind.name == 'compose-service']
     services = [one for one in drawn if one.kind.name == 'service']
-    for component in drawn:
+    for component, parts in drawn.items():
+        if component.kind.name in _RUNS_IMAGES:
+            yield from _told_by_values(component, parts, composed, services)
         if component not in asking:
             yield from _named(component, composed, services)
         if component not in entered and not component.peers('carrier'):
@@ -32,12 +42,48 @@ def edges_in_files(drawn: Mapping[Component, Collection[Component]], edges: Iter
 def _named(component: Component, composed: list[Component], services: list[Component]) -> Iterator[Edge]:
     """The compose service or Service that a host name means: of its own project or folder."""
     for host in addresses_of(component):
-        found = [one for one in composed if one.name == host and _in_one_line(one, component)]
-        first, _, scope = host.partition('.')
-        found = found or [one for one in services if one.name == first and _in_scope(one, scope.partition('.')[0] or component.scope) and _in_one_line(one, component)]
-        found = nearest(component, found)
-        if len(found) == 1 and found[0] is not component:
-            yield Edge(component, found[0], relation_word(component, found[0]), False, f'host {host}', False)
+        for found in _meant(component, host, composed, services):
+            yield Edge(component, found, relation_word(component, found), False, f'host {host}', False)
+
+
+def _meant(component: Component, host: str, composed: Iterable[Component], services: Iterable[Component]) -> list[Component]:
+    found = [one for one in composed if one.name == host and _in_one_line(one, component)]
+    first, _, scope = host.partition('.')
+    found = found or [one for one in services if one.name == first and _in_scope(one, scope.partition('.')[0] or component.scope) and _in_one_line(one, component)]
+    found = nearest(component, found)
+    return found if len(found) == 1 and found[0] is not component else []
+
+
+def _told_by_values(component: Component, parts: Iterable[Component], composed: Iterable[Component], services: Iterable[Component]) -> Iterator[Edge]:
+    """Whom a process is told to call, by the addresses in its environment and its arguments."""
+    selecting = [service for part in parts for service in part.peers('service')]
+    told: dict[Component, str] = {}
+    for host, evidence in dict.fromkeys(pair for part in parts for pair in _addresses(part)):
+        for found in _meant(component, host, composed, services):
+            if found not in selecting:
+                told.setdefault(found, evidence)
+    yield from (Edge(component, found, CALLS, False, evidence, False) for found, evidence in told.items())
+
+
+def _addresses(part: Component) -> Iterator[tuple[str, str]]:
+    """(host, where it stands) of a container: URLs and host:port anywhere, a bare name where the variable says that it is one."""
+    held = part['env'].known_value if 'env' in part.kind.settings else None
+    for name, variable in held.items() if isinstance(held, Mapping) else ():
+        word = getattr(variable, 'value', None)
+        for host in _hosts(getattr(word, 'value', ''), bare=_NAMES_HOST.search(str(name)) is not None):
+            yield host, f'env {name}'
+    words = part['words'].known_value if 'words' in part.kind.settings else None
+    for word in words if isinstance(words, (list, tuple)) else ():
+        for host in _hosts(getattr(word, 'value', word), bare=False):
+            yield host, 'argument'
+
+
+def _hosts(text: object, *, bare: bool) -> Iterator[str]:
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        return
+    yield from (found[1] for pattern in (_URL, _ADDRESS) for found in pattern.finditer(text))
+    if bare and _NAME.fullmatch(text):
+        yield text
 
 
 def _in_scope(service: Component, scope: str) -> bool:

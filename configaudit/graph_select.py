@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from configaudit.graph import Graph, Link, Node, worst
-from configaudit.knowledge.chain import PLAIN
+from configaudit.knowledge.chain import CALLS, PLAIN
 from configaudit.model import SEVERITIES, Component
 
 
@@ -35,7 +35,8 @@ def chosen(graph: Graph, wish: Wish) -> Graph:
     if wish.around or wish.kinds or wish.every:
         return graph if wish.every else graph._replace(aside=())
     plain = {node.id for node in graph.nodes}
-    kept = _chains_with(graph, lambda node: node.component.kind.name not in PLAIN)
+    calling = {link.source for link in graph.links if link.word == CALLS}
+    kept = _chains_with(graph, lambda node: node.component.kind.name not in PLAIN or node.id in calling)
     plain -= {node.id for node in kept.nodes}
     return kept._replace(left_out=tuple(node for node in graph.nodes if node.id in plain))
 

@@ -30,6 +30,8 @@ class Shown(NamedTuple):
 
 
 ANY = ('*',)
+CALLS = 'calls'
+"""What a process does with an address that it is given."""
 RELATIONS: dict[tuple[str, str], Relation] = {
     ('autoscaler', 'workload'): Relation('scales', beside=True),
     ('disruption-budget', 'pod'): Relation('guards', beside=True),
@@ -44,18 +46,18 @@ RELATIONS: dict[tuple[str, str], Relation] = {
     ('proxy-upstream', 'service'): Relation('sends to'),
     ('proxy-upstream', 'compose-service'): Relation('sends to'),
     ('proxy-route', 'compose-service'): Relation('sends to'),
-    ('http-client', 'compose-service'): Relation('calls'),
-    ('grpc-client', 'compose-service'): Relation('calls'),
-    ('http-client', 'workload'): Relation('calls'),
-    ('grpc-client', 'workload'): Relation('calls'),
+    ('http-client', 'compose-service'): Relation(CALLS),
+    ('grpc-client', 'compose-service'): Relation(CALLS),
+    ('http-client', 'workload'): Relation(CALLS),
+    ('grpc-client', 'workload'): Relation(CALLS),
     ('proxy-route', 'service'): Relation('sends to'),
     ('proxy-route', 'engine'): Relation('reaches'),
     ('proxy-upstream', 'engine'): Relation('reaches'),
     ('service', 'engine'): Relation('selects'),
-    ('grpc-client', 'grpc-server'): Relation('calls'),
-    ('grpc-client', 'service'): Relation('calls'),
-    ('http-client', 'service'): Relation('calls'),
-    ('http-client', 'http-server'): Relation('calls'),
+    ('grpc-client', 'grpc-server'): Relation(CALLS),
+    ('grpc-client', 'service'): Relation(CALLS),
+    ('http-client', 'service'): Relation(CALLS),
+    ('http-client', 'http-server'): Relation(CALLS),
     ('pool', 'database'): Relation('connects to'),
     ('pool', 'pooler'): Relation('connects to'),
     ('pooler', 'database'): Relation('connects to'),
@@ -76,10 +78,10 @@ RANK = {
 """Kinds and traits in the order in which a request meets them."""
 UNRANKED = 7
 
-FOLDED = ('container', 'pod', 'go-runtime', 'managed-heap', 'grpc-environment')
+FOLDED = ('container', 'pod', 'go-runtime', 'managed-heap', 'grpc-environment', 'math-threads')
 """Parts of their workload or carrier: drawn with it."""
 ASIDE = frozenset((
-    'sysctl', 'nofile-limit', 'io-scheduler', 'container-runtime', 'metric-query', 'host', 'http-handler', 'http-transport', 'proxy-middleware', 'block-device', 'kubelet', 'host-process',
+    'sysctl', 'nofile-limit', 'io-scheduler', 'container-runtime', 'metric-query', 'host', 'http-handler', 'http-transport', 'proxy-middleware', 'proxy-transport', 'block-device', 'kubelet', 'host-process',
     'gpu-device', 'gpu-state', 'gpu-driver', 'boot-parameter', 'tuned', 'huge-page-mode', 'monitor', 'removed-api', 'secret', 'document',
     'node-pool', 'gateway-class', 'ingress-controller', 'route-policy', 'batcher', 'triton-trtllm-model', 'pip-install',
 ))  # fmt: skip
@@ -122,7 +124,8 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
     ),
     'http-server': (
         Shown('write_timeout_s', 'write timeout', 'TOTAL', ANY), Shown('idle_timeout_s', 'keep-alive', '', ANY), Shown('read_header_timeout_s', 'header timeout'),
-        Shown('graceful_s', 'drains for', '', ANY), Shown('streams', 'streams'),
+        Shown('graceful_s', 'drains for', '', ANY), Shown('workers', 'workers'), Shown('threads', 'threads'), Shown('worker_timeout_s', 'worker timeout'),
+        Shown('streams', 'streams'),
     ),
     'grpc-client': (
         Shown('time_s', 'ping every', '', ANY), Shown('timeout_s', 'ping timeout'), Shown('permit_without_stream', 'pings when idle', '', ANY),
@@ -139,7 +142,7 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
         Shown('total_timeout_s', 'timeout', 'TOTAL', ('gateway-api', 'gke', 'envoy', 'istio')), Shown('per_try_timeout_s', 'per try', 'TOTAL'),
         Shown('first_byte_timeout_s', 'first byte'), Shown('read_timeout_s', 'read timeout', 'GAP', (*_NGINX, 'alb')), Shown('attempts', 'retries'), Shown('next_upstream', 'tries the next on'),
         Shown('buffering', 'buffering', '', _NGINX), Shown('body_size', 'body up to'), Shown('protocol_http', 'HTTP'),
-        Shown('deregistration_delay_s', 'deregistration delay'),
+        Shown('deregistration_delay_s', 'deregistration delay'), Shown('server_requests', 'requests a server'), Shown('queue_timeout_s', 'queue timeout'),
     ),
     'load-balancer': (Shown('protocol', 'protocol'), Shown('port', 'port'), Shown('deregistration_delay_s', 'deregistration delay')),
     'proxy-upstream': (

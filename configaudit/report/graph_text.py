@@ -159,7 +159,7 @@ def _word(link: Link, view: _View) -> str:
 def _box(view: _View, node: Node, branch: _Branch, again: bool) -> Iterator[Line]:
     """Title, place and settings, wrapped. What the line above says already is left out: the name, the file."""
     component, parent = node.component, branch.parent
-    name = '' if parent is not None and name_of(parent) == name_of(component) else f' {name_of(component)}'
+    name = '' if parent is not None and name_of(parent) == name_of(component) else f' {name_of(component)}'.rstrip()
     same_file = parent is not None and path_of(parent) == path_of(component)
     line: Line = [(branch.head, _TREE), (visible(branch.word), _QUIET), (visible(kind_of(component) + name), _STYLES[worst(node.findings)])]
     if again:
@@ -186,7 +186,8 @@ def _values(node: Node, indent: str, width: int) -> Iterator[Line]:
         if row and used + 3 + len(said) + len(more) > max(width - len(indent), 30):
             yield [(indent, _TREE), *row]
             row, used = [], 0
-        row += [(' · ' if row else '', _QUIET), (said, ''), (more, _QUIET)]
+        style = _QUIET if more else '' if value.setting.is_known else 'magenta'
+        row += [(' · ' if row else '', _QUIET), (said, style), (more, _QUIET)]
         used += len(said) + len(more) + 3
     if row:
         yield [(indent, _TREE), *row]

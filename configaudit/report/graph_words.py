@@ -53,13 +53,13 @@ def name_of(component: Component) -> str:
     name, steps = component.name, component.identity.split('/')
     if component.kind.name == 'proxy-route' and steps[0] == 'HTTPRoute' and len(steps) > 3:
         name = f'{steps[-3]} {name}'
-    return clean(name.removeprefix('server/'))
+    return clean(name.removeprefix('server/')) if name != '-' else ''
 
 
 def title(node: Node) -> str:
     """Kind and name, and how many are drawn as this one."""
     more = f' and {len(node.alike)} alike' if node.alike else ''
-    return f'{kind_of(node.component)} {name_of(node.component)}{more}'
+    return f'{kind_of(node.component)} {name_of(node.component)}'.rstrip() + more
 
 
 def alike(node: Node, most: int = 4) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from graph_project import drawn, hops, service, workload
+from graph_project import POOL, drawn, hops, service, workload
 
 from configaudit.graph_select import Wish
 
@@ -99,3 +99,34 @@ def test_the_only_workload_with_its_image_runs_a_proxys_file(tmp_path: Path, mon
     graph = drawn(wish=Wish(every=True))
     assert any(link.evidence == 'image' for link in graph.links) is linked
     assert ('proxy-upstream chat:8000', 'sends to', 'service chat') in hops(graph)
+
+
+CALLER = '[{name: CHAT_URL, value: "http://chat:8000/v1"}, {name: DB_HOST, value: db}, {name: SERVER_TYPE, value: store}, {name: NOTE, value: "chat is nice"}]'
+
+
+def test_a_workload_calls_the_services_whose_addresses_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = workload('app', 'x/app:1', '["--backend=chat:8000", "--log=store"]', env=CALLER) + service('app')
+    (tmp_path / 'all.yaml').write_text('---\n'.join([app, *(workload(name, f'x/{name}:1') + service(name) for name in ('chat', 'db', 'store'))]))
+    graph = drawn()
+    assert {hop for hop in hops(graph) if hop[1] == 'calls'} == {('workload app', 'calls', 'service chat'), ('workload app', 'calls', 'service db')}
+    assert {link.evidence for link in graph.links if link.word == 'calls'} == {'env CHAT_URL', 'env DB_HOST'}
+    assert {node.component.name for node in graph.left_out} == {'store'}
+
+
+@pytest.mark.parametrize(('value', 'called'), [
+    ('http://user:pw@chat.shop.svc:80/x', True), ('other:1,chat:8000', True), ('http://chat.other.svc', False), ('10.0.0.1:8000', False), ('http://chat.example.com', False),
+    ('registry/chat:80', False),
+])  # fmt: skip
+def test_addresses_in_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, called: bool) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = workload('app', 'x/app:1', env=f'[{{name: TARGET, value: "{value}"}}]')
+    (tmp_path / 'all.yaml').write_text(app + '---\n' + workload('chat', 'x/chat:1') + service('chat'))
+    assert bool(hops(drawn())) is called
+
+
+def test_a_pool_says_it_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable that names the database is the pool's: the arrow goes through the pool."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'all.yaml').write_text(workload('app', 'x/app:1', env=POOL % 'db') + '---\n' + workload('db', 'postgres:16', '["-c", "max_connections=50"]') + service('db', 5432))
+    assert not any(link.word == 'calls' for link in drawn().links)
