@@ -98,7 +98,7 @@ def _connect(by_kind: dict[str, list[Component]], config: Config, masks: Collect
         from configaudit.link_code import link_code
 
         link_code(by_kind, config.context)
-    if by_kind.keys() & {'http-client', 'proxy-route'}:
+    if by_kind.keys() & {'http-client', 'http-server', 'proxy-route'}:
         from configaudit.link_chains import link_chains
 
         link_chains(by_kind, config.context)

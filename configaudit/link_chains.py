@@ -15,7 +15,10 @@ _CHAT = '/v1/chat/completions'
 _LOCATION = regex(r'location (?:(=|\^~) )?(/\S*)$')
 _ENTRANCES = ('ingress-nginx', 'alb', 'gateway-api', 'ai-gateway', 'gke')
 """Proxies that stand in front of the cluster's own: no sidecar, no pod of the run."""
-_IMAGES = {'nginx': ('nginx', 'nginx-unprivileged', 'openresty', 'angie'), 'envoy': ('envoy', 'envoy-distroless'), 'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian'), 'caddy': ('caddy',), 'traefik': ('traefik',)}
+_IMAGES = {
+    'nginx': ('nginx', 'nginx-unprivileged', 'openresty', 'angie'), 'envoy': ('envoy', 'envoy-distroless'), 'caddy': ('caddy',), 'traefik': ('traefik',),
+    'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian'),
+}  # fmt: skip
 _BASES = ('OPENAI_BASE_URL', 'OPENAI_API_BASE')
 """Variables from which OpenAI's library takes the address of its server."""
 MAX_HOPS = 12
@@ -74,7 +77,13 @@ def link_chains(by_kind: Mapping[str, list[Component]], context: Context) -> Non
     """
     routes, clients = by_kind.get('proxy-route', []), by_kind.get('http-client', [])
     _address_clients(clients, by_kind)
+    for server in by_kind.get('http-server', ()):
+        word = next((word for carrier in server.peers('carrier') for word in _addresses(carrier)), None)
+        if word is not None and not server['streams'].is_set:
+            server.settings['streams'] = Setting('streams', True, word.place, 'inherited')
     doors = _doors(routes, by_kind)
+    _istio_release(routes, by_kind)
+    _route_services([*routes, *by_kind.get('proxy-upstream', ())])
     for client in clients:
         _reach(client, by_kind, context)
     following: dict[Component, Component] = {}
@@ -151,6 +160,26 @@ def _services_of(route: Component, by_kind: Mapping[str, list[Component]]) -> It
 def _runs(carrier: Component, images: tuple[str, ...]) -> bool:
     image = carrier['image'].known_value
     return isinstance(image, str) and identify(image).repository.rpartition('/')[2] in images
+
+
+def _route_services(senders: list[Component]) -> None:
+    """Peers `routed-by` of every Service: what of Istio and of the Gateway API sends to it."""
+    back: dict[Component, list[Component]] = {}
+    for sender in senders:
+        for service in sender.peers('service') if sender['product'].known_value in ('istio', 'gateway-api') else ():
+            back.setdefault(service, []).append(sender)
+    for service, found in back.items():
+        service.peer_map['routed-by'] = Peers.of(sorted(found, key=lambda one: one.identity))
+
+
+def _istio_release(routes: list[Component], by_kind: Mapping[str, list[Component]]) -> None:
+    """The release of Istio that reads a VirtualService, when the images of its proxies or of its control plane in the run agree on one."""
+    meshed = [route for route in routes if route['product'].known_value == 'istio']
+    if not meshed:
+        return
+    found = {identify(str(one['image'].known_value)).version for one in by_kind.get('container', ()) if _runs(one, ('proxyv2', 'pilot'))}
+    for route in meshed if len(found) == 1 else ():
+        route.version, route.version_from = next(iter(found)), 'the image of Istio'
 
 
 def _reach(client: Component, by_kind: Mapping[str, list[Component]], context: Context) -> None:

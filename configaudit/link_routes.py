@@ -72,7 +72,7 @@ def _configured_service(route: Component, by_kind: Mapping[str, list[Component]]
     ]  # fmt: skip
     found = nearest(route, found)
     engines = dict.fromkeys(engine for service in found for engine in service.peers('engine'))
-    route.peer_map['engine'] = Peers.of(engines)
+    route.peer_map['engine'], route.peer_map['service'] = Peers.of(engines), Peers.of(found)
     route.settings['targets'] = Setting('targets', tuple((service.name, '') for service in found), route.place)
 
 

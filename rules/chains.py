@@ -32,12 +32,16 @@ def limits(hop: Component) -> Iterator[Limit]:
     """The limits that a hop sets, known or not."""
     if hop.kind.name == 'http-client':
         yield Limit(TOTAL, hop['timeout_s'])
-        gaps = [hop['gap_timeout_s'], hop['first_byte_timeout_s']]
-        yield Limit(GAP, min(gaps, key=lambda gap: float(gap.known_value) if isinstance(gap.known_value, (int, float)) else 0))
+        yield Limit(GAP, _shorter(hop['gap_timeout_s'], hop['first_byte_timeout_s']))
     elif hop.kind.name == 'proxy-route':
         yield Limit(TOTAL, hop['total_timeout_s'])
-        if 'read_timeout_s' in hop.settings or hop['product'].known_value == 'nginx':
-            yield Limit(GAP, hop['read_timeout_s'])
+        silence = [hop['read_timeout_s']] if 'read_timeout_s' in hop.settings or hop['product'].known_value == 'nginx' else []
+        yield Limit(GAP, _shorter(*silence, hop['first_byte_timeout_s']))
+
+
+def _shorter(*gaps: Setting) -> Setting:
+    """The limit on silence that is reached first; one that is not known may be that."""
+    return min(gaps, key=lambda gap: float(gap.known_value) if isinstance(gap.known_value, (int, float)) else 0)
 
 
 def generates(hop: Component) -> bool:
@@ -143,7 +147,7 @@ def again(hop: Component) -> Setting | None:
         sent = 'non_idempotent' in str(hop['next_upstream'].known_value).split() and len(servers) > 1
         return hop['next_upstream']._replace(known_value=len(servers) - 1) if sent else None
     conditions = hop['retry_on']
-    if not conditions.is_set or AFTER_SENDING.search(str(conditions.known_value)) is None:
+    if not conditions.is_set or (product != 'caddy' and AFTER_SENDING.search(str(conditions.known_value)) is None):
         return None
     if product == 'envoy' and not attempts.is_set:
         return conditions._replace(known_value=1)

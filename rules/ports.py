@@ -178,9 +178,18 @@ def _engine_ports(containers: list[Component]) -> list[int]:
     ports: list[int] = []
     for container in containers:
         try:
-            ports.append(served_port(container, the_only_server(container)))
+            engine = the_only_server(container)
+            ports.extend((served_port(container, engine), *_triton_ports(engine)))
         except NotApplicable:
             return []
     return ports
+
+
+def _triton_ports(engine: Component) -> Iterator[int]:
+    """What Triton serves beside HTTP: gRPC on 8001, metrics on 8002 unless told otherwise."""
+    if engine.kind.name == 'triton':
+        given = next((option.value.value for option in engine['options'].value if option.name == '--metrics-port' and option.value is not None), '8002')
+        yield int(engine['grpc_port'].value)
+        yield int(given) if given.isdigit() else 8002
 
 

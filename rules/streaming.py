@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from configaudit import units
 from configaudit.knowledge.versions import release
 from configaudit.model import Component, NotApplicable, Problem, Setting, rule
+from configaudit.patterns import regex
 
 _SAYS_NO_BUFFERING = ('tgi',)
 """Engines that send `X-Accel-Buffering: no` with every stream: nginx then does not buffer it."""
@@ -142,15 +143,39 @@ def nginx_upgrade_header_always(route: Component) -> Iterator[Problem]:
 
 @rule('request-body-limit-small', on='proxy-route', severity='advice', confidence='medium', source='nginx docs, client_max_body_size: 1m, then 413; ingress-nginx, proxy-body-size', effect='long prompts and images are accepted', side_effect='larger bodies are read and buffered')
 def request_body_limit_small(route: Component, *, limit_bytes: int = 2**20) -> Iterator[Problem]:
-    """Requests over a megabyte are refused with 413: an image as base64 is larger than that, and so is a prompt of some 250,000 tokens."""
+    """Requests over a megabyte are refused with 413: an image as base64 is larger than that, and so is a prompt of some 250,000 tokens.
+
+    Where the engine's context is seen and takes no images, the limit is judged by it: 4 bytes a token are usual, and up to 10 where JSON
+    escapes what is not ASCII (the default of Python's json). A limit that holds the whole context that way is left alone.
+    """
     if route['product'].value not in ('nginx', 'ingress-nginx'):
         raise NotApplicable('it limits no bodies, as far as is known')
     why, size = carries(route), route['body_size']
-    count = units.bytes_of(str(size.value))
-    if count and count <= limit_bytes:
+    count, need = units.bytes_of(str(size.value)), _longest_prompt(route)
+    if count and (count < need.value if need is not None else count <= limit_bytes):
         unset = '' if size.is_set else ' (unset)'
         words = 'client_max_body_size' if route['product'].value == 'nginx' else 'proxy-body-size'
-        yield Problem(size, '{words}{unset} refuses requests over {value}: images and long prompts get a 413', words=words, unset=unset, why=why, see=shown_by(route), fix=size.set('32m'))
+        what = f'a full context of {need.value // _BYTES} tokens may take {need.value} bytes' if need is not None else 'images and long prompts get a 413'
+        see = [('the context', need), *shown_by(route)] if need is not None else shown_by(route)
+        fix = size.set('32m') if need is None or need.value <= 32 * 2**20 else None
+        yield Problem(size, '{words}{unset} refuses requests over {value}: {what}', words=words, unset=unset, what=what, why=why, see=see, fix=fix)
+
+
+_BYTES = 10
+_SEES = regex(r'-vl\b|\bvl-|vision|llava|internvl|pixtral|minicpm-v|omni|gemma-3|llama-4|mistral-small-3|image|video|audio|ui-tars|molmo|idefics')
+_CONTEXT = {'vllm': 'max_model_len', 'sglang': 'context_length'}
+
+
+def _longest_prompt(route: Component) -> Setting | None:
+    """Bytes of the longest request that the engines behind take; None where that is not seen, or where images may come with it."""
+    found = []
+    for engine in route.peers('engine'):
+        context, model = engine[_CONTEXT[engine.kind.name]] if engine.kind.name in _CONTEXT else None, str(engine['model'].known_value or '')
+        images = _SEES.search(model.lower()) is not None or any(option.name.startswith('--limit-mm') for option in engine['options'].known_value or ())  # type: ignore[attr-defined]
+        if context is None or images or '/' not in model or not context.is_set or not isinstance(context.known_value, int) or context.known_value <= 0:
+            return None
+        found.append(context._replace(known_value=context.known_value * _BYTES))
+    return max(found, key=lambda one: int(one.value), default=None)
 
 
 @rule(

@@ -26,6 +26,8 @@ HOSTS = [case for case in testkit.cases(ROOT / 'fixtures') if testkit.is_host(ca
 TRADED = {
     ('vllm-kv-cache-full-precision', 'vllm-kv-cache-fp8-uncalibrated'),  # the side effect, to be measured
     ('argument-flag-and-value-joined', 'vllm-memory-share-unset'),  # only now can the command line be read
+    ('grace-shorter-than-generation', 'pre-stop-missing'),  # shown once the period is long enough for it to matter
+    ('drain-timeout-exceeds-grace', 'pre-stop-missing'),
 }
 """Fixes that are meant to lead to another advice."""
 

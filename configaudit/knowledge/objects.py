@@ -16,7 +16,12 @@ SERVICE = declare(Kind('service', (), {
     'labels': _spec('', 'metadata.labels'),
     'source_ranges': _spec('', 'spec.loadBalancerSourceRanges'),
     'annotations': _spec('', 'metadata.annotations', {}),
+    'deregistration_delay_s': _spec('s'),
+    'balancer_idle_s': _spec('s'),
+    'pods_are_targets': _spec('bool', default=False),
 }))  # fmt: skip
+"""Of the cloud's load balancer that a Service asks for: `deregistration_delay_s`: how long a target that leaves may finish its requests;
+`balancer_idle_s`: after which silence it drops a connection; `pods_are_targets`: it sends to pods, not to ports of nodes."""
 
 AUTOSCALER = declare(Kind('autoscaler', (), {
     'min_replicas': _spec('count', 'spec.minReplicas', 1, K8S),

@@ -86,6 +86,10 @@ def _service(owner: Owner, root: Map) -> Reading:
         for port in maps(root, 'spec', 'ports')
     )  # fmt: skip
     service.settings['ports'] = Setting('ports', ports, service.place)
+    if text(root, 'spec', 'type') == 'LoadBalancer':
+        from configaudit.extract.services.cloud_balancer import balancer_of
+
+        service.settings.update(balancer_of(owner, root, service.place))
     return Reading([service], [], [], [])
 
 

@@ -152,6 +152,10 @@ def read_backend_policy(owner: Owner, root: Map) -> Reading:
     }  # fmt: skip
     if holder is not None and 'timeoutSec' in holder:
         settings['total_timeout_s'] = setting('total_timeout_s', document, holder, 'timeoutSec', 's')
+    draining = mapping(holder, 'connectionDraining')
+    if draining is not None and 'drainingTimeoutSec' in draining:
+        settings['deregistration_delay_s'] = setting('deregistration_delay_s', document, draining, 'drainingTimeoutSec', 's')
+        settings['pods_are_targets'] = Setting('pods_are_targets', gateway, place)
     if get(spec, 'targetRef', 'kind') is not None and text(spec, 'targetRef', 'kind') == 'InferencePool':
         settings['answers'] = Setting('answers', f'InferencePool {name}', place)
     reading.components.append(Component(ROUTE, owner.name, owner.identity, place, settings, partial=owner.partial, scope=owner.namespace))

@@ -18,7 +18,11 @@ _DEFAULTS: dict[str, tuple[str, object]] = {
     'proxy-read-timeout': ('read_timeout_s', 60), 'proxy-buffering': ('buffering', False), 'proxy-body-size': ('body_size', '1m'),
     'proxy-next-upstream': ('next_upstream', 'error timeout'), 'proxy-http-version': ('protocol_http', '1.1'),
 }  # fmt: skip
-_IDLE = 'idle_timeout.timeout_seconds'
+_ATTRIBUTES = (
+    ('read_timeout_s', 'load-balancer-attributes', 'idle_timeout.timeout_seconds', 60, 'AWS, Application Load Balancer attributes'),
+    ('deregistration_delay_s', 'target-group-attributes', 'deregistration_delay.timeout_seconds', 300, 'AWS, target group attributes'),
+)
+"""Setting, the annotation it stands in, the attribute there, what holds without it."""
 
 
 def route_of(owner: Owner, root: Map, annotations: Map | None, product: str, backends: list[tuple[str, str, Place]]) -> Component:
@@ -65,10 +69,22 @@ def _given(name: str, word: Word, slot: Slot, value: object) -> Setting:
 
 
 def _alb(owner: Owner, annotations: Map | None, place: Place, hidden: str, settings: dict[str, Setting]) -> None:
-    word = word_of(owner.document, get(annotations, _ALB + 'load-balancer-attributes'))
-    attributes = dict(part.strip().partition('=')[::2] for part in word.value.split(',')) if word is not None and word.known else {}
     shared = get(annotations, _ALB + 'group.name') is not None
-    reason = hidden or (word.reason if word is not None and not word.known else '') or ('another Ingress of its group may set it' if shared else '')
-    settings['read_timeout_s'] = Setting('read_timeout_s', 60, place, 'default', reason, source='AWS, Application Load Balancer attributes')
-    if word is not None and _IDLE in attributes:
-        settings['read_timeout_s'] = Setting('read_timeout_s', units.seconds(attributes[_IDLE]), word.place, reason='' if units.seconds(attributes[_IDLE]) else 'it is no number')
+    for name, key, attribute, default, source in _ATTRIBUTES:
+        word = word_of(owner.document, get(annotations, _ALB + key))
+        reason = hidden or ('another Ingress of its group may set it' if shared and name == 'read_timeout_s' else '')
+        settings[name] = attribute_of(name, word, attribute) or Setting(name, default, place, 'default', reason or _unread(word), source=source)
+    settings['pods_are_targets'] = Setting('pods_are_targets', text(annotations, _ALB + 'target-type') == 'ip', place)
+
+
+def _unread(word: Word | None) -> str:
+    return word.reason if word is not None and not word.known else ''
+
+
+def attribute_of(name: str, word: Word | None, attribute: str) -> Setting | None:
+    """A number of seconds in an annotation that lists attributes as `key=value,key=value`; None where it is not in it."""
+    listed = dict(part.strip().partition('=')[::2] for part in word.value.split(',')) if word is not None and word.known else {}
+    if word is None or attribute not in listed:
+        return None
+    seconds = units.seconds(listed[attribute])
+    return Setting(name, seconds, word.place, reason='' if seconds is not None else 'it is no number')

@@ -72,6 +72,9 @@ def read_virtual_service(owner: Owner, root: Map) -> Reading:
         if 'timeout' in http:
             settings['total_timeout_s'] = _limit(setting('total_timeout_s', document, http, 'timeout', 's'))
         retries = mapping(http, 'retries')
+        if retries is None and 'retries' not in http:
+            slot = Slot('yaml_edit', Place(document, http.start, http.start), ('retries',))
+            settings['attempts'] = Setting('attempts', 2, place, 'default', owner.partial, slot=slot, source='Istio VirtualService, HTTPRetry: 2 by default')
         for name, key, unit in (('attempts', 'attempts', 'count'), ('per_try_timeout_s', 'perTryTimeout', 's'), ('retry_on', 'retryOn', 'text')):
             if retries is not None and key in retries:
                 settings[name] = setting(name, document, retries, key, unit)
