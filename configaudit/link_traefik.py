@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from configaudit.link import nearest
-from configaudit.model import Component
+from configaudit.model import Component, Peers
 
 _DEPTH = 10
 _TAKEN = ('buffering', 'retry_on', 'attempts')
@@ -20,6 +20,7 @@ def link_traefik(by_kind: Mapping[str, list[Component]]) -> None:
             _take(route, name, middlewares, _DEPTH)
         found = _chosen(route, transports.get(str(route['transport'].known_value or ''), []))
         if found is not None:
+            found.peer_map['proxy-route'] = Peers.of([*found.peers('proxy-route'), route], True)
             if found['first_byte_timeout_s'].is_set:
                 route.settings['first_byte_timeout_s'] = found['first_byte_timeout_s']
             for upstream in route.peers('proxy-upstream') if found['idle_timeout_s'].is_set else ():

@@ -81,11 +81,15 @@ def haproxy_queue_gives_up(route: Component, *, limit_s: float = 15, max_ttft_s:
 )  # fmt: skip
 def traefik_transport_keeps_two(transport: Component, *, limit: int = 8) -> Iterator[Problem]:
     """A ServersTransport of its own keeps two idle connections per server, where Traefik's usual one keeps 200: under load every other
-    request opens a new connection, with its handshake, and leaves a port in TIME_WAIT.
+    request opens a new connection, and leaves a port in TIME_WAIT. Servers behind TLS may share one HTTP/2 connection instead.
     """
     keeps = transport['max_idle_per_host']
     if not transport.name and not keeps.is_set:
         raise NotApplicable('the transport of all services keeps 200')
+    plain = [route for route in transport.peers('proxy-route') if not all(upstream['tls'].value for upstream in route.peers('proxy-upstream'))]
+    if transport.peers('proxy-route') and not plain:
+        raise NotApplicable('its servers speak TLS, and HTTP/2 where they can')
     if 0 <= keeps.value < limit:
+        severity = None if any(route['answers'].value for route in plain) else 'advice'
         unset = '' if keeps.is_set else ' (unset)'
-        yield Problem(keeps, 'maxIdleConnsPerHost{unset} keeps {value} idle connections per server; Traefik\'s usual transport keeps 200', unset=unset)
+        yield Problem(keeps, 'maxIdleConnsPerHost{unset} keeps {value} idle connections per server; Traefik\'s usual transport keeps 200', unset=unset, severity=severity)  # type: ignore[arg-type]

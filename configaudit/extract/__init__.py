@@ -154,6 +154,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.python_requirements', 'join_requirements', reading.components, files)
     if any('profile' in component.settings for component in reading.components):
         _call('services.spring_layers', 'join_layers', reading.components)
+    if files is not None and any(data.kind == 'nginx' for data in reading.data):
+        _call('services.nginx_files', 'join_includes', reading, files)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
     if any(data.kind == 'terraform' for data in reading.data):

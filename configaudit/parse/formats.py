@@ -50,6 +50,8 @@ def is_wanted(path: str) -> bool:
         return is_program(extension, name)
     if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE or name in _BESIDE:
         return True
+    if name.endswith('.conf.template'):  # what the official image of nginx fills in
+        return True
     return name.startswith(('Dockerfile', 'Containerfile', '.env', 'Caddyfile.')) or (not stem and folder.endswith(('sites-enabled', 'sites-available')))
 
 
@@ -74,6 +76,8 @@ def format_of(path: str, data: bytes) -> str:
     for part, ending, found in _IN_FOLDER:
         if folder.rpartition('/')[2] == part and (extension == ending or not ending):
             return found if found != 'nginx' or _NGINX_BLOCK.search(data[:65536]) else ''
+    if name.endswith('.conf.template'):
+        return 'nginx' if _NGINX_BLOCK.search(data[:65536]) else ''
     if extension in ('j2', 'jinja', 'jinja2', 'tmpl', 'gotmpl', 'tpl'):
         inner = format_of(path[: -len(extension) - 1], data)
         return inner or ('yaml' if '.' not in stem and (extension != 'tpl' or b'kind:' in data) else '')

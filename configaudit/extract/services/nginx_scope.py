@@ -1,7 +1,7 @@
-"""Blocks of nginx.conf around a directive: which value holds there, and what an `include` may change."""
+"""Blocks of nginx.conf around a directive: which value holds there, and what included files bring."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from configaudit import units
 from configaudit.model import Setting, Slot
@@ -17,31 +17,82 @@ OUTER = ('http', 'main')
 
 
 class Level(NamedTuple):
-    """The directives of one block; `at` is the offset of its content."""
+    """The directives that one file has in a block; `at` is the offset of its content, `depth` how many blocks are around it.
+
+    A block with included files is several levels of one depth, its own directives last.
+    """
 
     at: int
     directives: tuple[Directive, ...]
     name: str
+    document: Document
+    depth: int = 0
+    unseen: bool = False
+    """Whether it includes a file that is not among those read."""
 
 
 class Pass(NamedTuple):
-    """A place that passes requests on: the directive, and the blocks around it from the outermost."""
+    """A place that passes requests on: the directive, its file, and the blocks around it from the outermost."""
 
     directive: Directive
     levels: tuple[Level, ...]
+    document: Document
+
+
+class Held(NamedTuple):
+    """The directive that holds somewhere, and the file it stands in; `hidden`: an unread `include` may set it."""
+
+    directive: Directive | None
+    document: Document
+    hidden: bool = False
+
+
+Included: TypeAlias = Sequence[tuple[Document, tuple[Directive, ...]]]
+Includes: TypeAlias = Callable[[Document, str], Included | None]
+"""What an include's argument names: files with their directives; None when they are not among those read."""
+
+
+def opened(document: Document, at: int, directives: tuple[Directive, ...], name: str, includes: Includes, depth: int = 0) -> tuple[Level, ...]:
+    """The levels of a block: those of the files it includes, then its own."""
+    found, unseen = _included(document, directives, name, includes, depth, 5)
+    return (*found, Level(at, directives, name, document, depth, unseen))
+
+
+def _included(document: Document, directives: tuple[Directive, ...], name: str, includes: Includes, depth: int, left: int) -> tuple[list[Level], bool]:
+    levels: list[Level] = []
+    unseen = False
+    for item in directives:
+        if item.name != 'include' or not item.args or _HARMLESS.search(item.args[0].text):
+            continue
+        files = includes(document, item.args[0].text) if left else None
+        if files is None:
+            unseen = True
+            continue
+        for inner, content in files:
+            more, hidden = _included(inner, content, name, includes, depth, left - 1)
+            levels.extend((*more, Level(0, content, name, inner, depth, hidden)))
+            unseen = unseen or hidden
+    return levels, unseen
 
 
 def blocks(directive: Directive) -> tuple[Directive, ...]:
     return directive.block or ()
 
 
-def passes(levels: tuple[Level, ...]) -> Iterator[Pass]:
-    for directive in levels[-1].directives:
-        if directive.name in _PASSES and directive.args and _goes_to_http(directive):
-            yield Pass(directive, levels)
-        elif directive.block and directive.name in ('server', 'location', 'if', 'limit_except'):
-            name = ' '.join([directive.name, *(arg.text for arg in directive.args)])
-            yield from passes((*levels, Level(directive.inner.start, directive.block, name)))
+def here(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    """The levels of the innermost block."""
+    return tuple(level for level in levels if level.depth == levels[-1].depth)
+
+
+def passes(levels: tuple[Level, ...], includes: Includes) -> Iterator[Pass]:
+    """Every pass in the innermost block and in the blocks in it."""
+    for level in here(levels):
+        for directive in level.directives:
+            if directive.name in _PASSES and directive.args and _goes_to_http(directive):
+                yield Pass(directive, levels, level.document)
+            elif directive.block and directive.name in ('server', 'location', 'if', 'limit_except'):
+                name = ' '.join([directive.name, *(arg.text for arg in directive.args)])
+                yield from passes((*levels, *opened(level.document, directive.inner.start, directive.block, name, includes, level.depth + 1)), includes)
 
 
 def _goes_to_http(directive: Directive) -> bool:
@@ -67,18 +118,27 @@ def name_place(document: Document, directive: Directive) -> Place:
     return Place(document, directive.start, directive.start + len(directive.name))
 
 
-def find(levels: tuple[Level, ...], name: str) -> tuple[Directive | None, bool]:
-    """The directive that holds in the innermost level, and whether an unread `include` may set it."""
+def find(levels: tuple[Level, ...], name: str) -> Held:
+    """The directive that holds in the innermost level."""
     for level in reversed(levels):
         found = [directive for directive in level.directives if directive.name == name]
         if found:
-            return found[-1], False
-        if level.name not in OUTER and has_include(level):
-            return None, True
-    return None, False
+            return Held(found[-1], level.document)
+        if level.name not in OUTER and level.unseen and not _among(levels, level.depth, name):
+            return Held(None, level.document, True)
+    return Held(None, levels[-1].document)
 
 
-def has_include(level: Level) -> bool:
-    return any(
-        directive.name == 'include' and not (directive.args and _HARMLESS.search(directive.args[0].text)) for directive in level.directives
-    )
+def _among(levels: tuple[Level, ...], depth: int, name: str) -> bool:
+    """Whether a directive stands in any file of a block."""
+    return any(directive.name == name for level in levels if level.depth == depth for directive in level.directives)
+
+
+def has_include(directives: tuple[Directive, ...]) -> bool:
+    """Whether a block includes a file that may set something."""
+    return any(item.name == 'include' and not (item.args and _HARMLESS.search(item.args[0].text)) for item in directives)
+
+
+def unread(document: Document, name: str) -> Included | None:
+    """No file besides the one that is read is known."""
+    return None

@@ -3,7 +3,17 @@
 import re
 from collections.abc import Iterator
 
-from configaudit.extract.services.nginx_scope import OUTER, Level, Pass, blocks, find, has_include, name_place, setting
+from configaudit.extract.services.nginx_scope import (
+    OUTER,
+    Level,
+    Pass,
+    blocks,
+    find,
+    has_include,
+    here,
+    name_place,
+    setting,
+)
 from configaudit.knowledge.proxy_kinds import ROUTE, UPSTREAM
 from configaudit.model import Component, Peers, Setting, Slot
 from configaudit.parse.nginx import Directive
@@ -20,32 +30,32 @@ _ROUTE_DIRECTIVES = {
 }  # fmt: skip
 
 
-def route_of(document: Document, found: Pass) -> Component:
+def route_of(found: Pass) -> Component:
     """A proxy_pass or grpc_pass with the settings that hold there."""
-    directive, levels = found
+    directive, levels, document = found
     target = setting('target', document, directive, 'text')
     if target.is_known and '$' in str(target.known_value):
         target = target._replace(known_value=None, reason='a variable decides where requests go')
     settings = {'target': target, 'product': Setting('product', 'nginx', target.place)}
     innermost = levels[-1]
     settings['path'] = Setting('path', innermost.name, target.place)
-    settings.update(_surroundings(document, levels, target.place))
+    settings.update(_surroundings(levels, target.place))
     for name, (key, unit) in _ROUTE_DIRECTIVES.items():
-        own, hidden = find(levels, key)
-        if own is not None:
-            settings[name] = setting(name, document, own, unit)
-        elif hidden:
+        own = find(levels, key)
+        if own.directive is not None:
+            settings[name] = setting(name, own.document, own.directive, unit)
+        elif own.hidden:
             settings[name] = Setting(name, None, target.place, 'inherited', 'an included file may set it')
     if directive.name == 'grpc_pass':
         settings['protocol_http'] = Setting('protocol_http', '2', target.place)
-    settings.update(_headers(document, levels, target.place))
-    path = '/'.join(level.name for level in levels[1:]) or 'main'
+    settings.update(_headers(levels, target.place))
+    path = '/'.join({level.depth: level.name for level in levels if level.depth}.values()) or 'main'
     file = document.path.rpartition('/')[2]
-    slot = Slot('nginx', Place(document, innermost.at, innermost.at))
+    slot = Slot('nginx', Place(innermost.document, innermost.at, innermost.at))
     return Component(ROUTE, path, f'{file}/{path}', name_place(document, directive), settings, slot=slot)
 
 
-def _surroundings(document: Document, levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:
+def _surroundings(levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:
     """What a server calls itself, and the map that would set the Connection header only for upgrades."""
     found: dict[str, Setting] = {}
     for level in levels:
@@ -53,28 +63,30 @@ def _surroundings(document: Document, levels: tuple[Level, ...], place: Place) -
             if item.name == 'server_name' and item.args:
                 found['server_name'] = Setting('server_name', item.args[0].text, place)
             elif item.name == 'map' and [arg.text for arg in item.args] == ['$http_upgrade', '$connection_upgrade']:
-                found['upgrade_map'] = Setting('upgrade_map', True, name_place(document, item))
+                found['upgrade_map'] = Setting('upgrade_map', True, name_place(level.document, item))
     return found
 
 
-def _headers(document: Document, levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:
-    """The Connection header: of several levels, only the innermost that sets any header counts."""
-    for level in reversed(levels):
-        headers = {item.args[0].text.lower(): item for item in level.directives if item.name == 'proxy_set_header' and item.args}
-        if not headers and level.name not in OUTER and has_include(level):
+def _headers(levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:
+    """The Connection header: of several blocks, only the innermost that sets any header counts."""
+    for depth in range(levels[-1].depth, -1, -1):
+        own = [level for level in levels if level.depth == depth]
+        headers = {item.args[0].text.lower(): (level.document, item) for level in own for item in level.directives if item.name == 'proxy_set_header' and item.args}
+        unseen = own[-1].unseen and own[-1].name not in OUTER
+        if not headers and unseen:
             return {'connection': Setting('connection', None, place, 'inherited', 'an included file may set it')}
         if headers:
             break
     else:
-        level, headers = levels[-1], {}
-    slot = Slot('nginx', Place(document, level.at, level.at), ('proxy_set_header',))
-    own = headers.get('connection')
-    if own is None:
-        reason = 'an included file may set it' if level.name not in OUTER and has_include(level) else ''
+        own, headers, unseen = list(here(levels)), {}, False
+    slot = Slot('nginx', Place(own[-1].document, own[-1].at, own[-1].at), ('proxy_set_header',))
+    if 'connection' not in headers:
+        reason = 'an included file may set it' if unseen else ''
         return {'connection': Setting('connection', 'close', place, 'default', reason, slot=slot, source='nginx docs, ngx_http_proxy_module: before 1.29.7')}
-    if len(own.args) < 2:
+    document, directive = headers['connection']
+    if len(directive.args) < 2:
         return {}
-    value = own.args[1]
+    value = directive.args[1]
     at = Place(document, value.start, value.end)
     websocket = value.text.lower() == 'upgrade' and 'upgrade' in headers and _is_websocket_path(levels[-1].name)
     return {
@@ -87,21 +99,22 @@ def _is_websocket_path(name: str) -> bool:
     return re.search(r'ws\b|socket|queue/join|hmr|_stcore/stream|kernels|terminals', name) is not None
 
 
-def upstreams(document: Document, top: Level, routes: list[Component]) -> Iterator[Component]:
+def upstreams(top: tuple[Level, ...], routes: list[Component]) -> Iterator[Component]:
     """`upstream` blocks, and hosts that routes pass to without one."""
-    file = document.path.rpartition('/')[2]
+    file = top[-1].document.path.rpartition('/')[2]
     groups: dict[str, list[Component]] = {}
     for route in routes:
         match = _URL.match(str(route['target'].known_value or ''))
         if match is not None and HOLE not in match[0]:
             groups.setdefault(match[2] if match[3] is None else f'{match[2]}:{match[3]}', []).append(route)
-    for block in top.directives:
-        if block.name == 'upstream' and block.args:
-            name = block.args[0]
-            place = Place(document, name.start, name.end)
-            users = groups.pop(name.text, [])
-            yield _group(document, block, name.text, f'{file}/upstream/{name.text}', place, users)
-    whole = top.name == 'http' and not has_include(top)
+    for level in top:
+        own = level.document.path.rpartition('/')[2]
+        for block in level.directives:
+            if block.name == 'upstream' and block.args:
+                name = block.args[0]
+                users = groups.pop(name.text, [])
+                yield _group(level.document, block, name.text, f'{own}/upstream/{name.text}', Place(level.document, name.start, name.end), users)
+    whole = top[-1].name == 'http' and not any(level.unseen for level in top)
     for host, users in groups.items():
         if whole or ':' in host or '.' in host:
             yield _direct(host, f'{file}/proxy/{host}', users)
@@ -113,7 +126,7 @@ def _group(document: Document, block: Directive, name: str, identity: str, place
     keepalive = next((item for item in blocks(block) if item.name == 'keepalive'), None)
     if keepalive is not None:
         settings['keepalive'] = setting('keepalive', document, keepalive, 'count')
-    elif has_include(Level(0, blocks(block), name)):
+    elif has_include(blocks(block)):
         settings['keepalive'] = Setting('keepalive', None, place, 'inherited', 'an included file may set it')
     idle = next((item for item in blocks(block) if item.name == 'keepalive_timeout'), None)
     if idle is not None:
