@@ -21,7 +21,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'unit': ('systemd', 'secrets'),
     'sky-task': ('secrets',),
     'pip-install': ('scripts',),
-    'pool': ('db', 'db_times', 'db_workers', 'db_poolers'),
+    'pool': ('db', 'db_times', 'db_hikari', 'db_workers', 'db_poolers'),
     'database': ('db',),
     'go-runtime': ('golang',),
     'managed-heap': ('heap',),

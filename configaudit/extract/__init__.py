@@ -181,6 +181,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.gunicorn_file', 'join', components, reading.data)
     if any('decided_by' in component.settings or ('variable' in component.settings and 'written_in' in component.settings) for component in components):
         components = _call('services.code_environment', 'join', components, processes, stores)
+    if any(component.kind.name == 'pool' and component.identity.endswith('/spring.datasource') and 'carrier' in component.peer_map for component in components):
+        _call('services.spring_layers', 'join_processes', components)
     return components
 
 

@@ -105,7 +105,9 @@ LIBRARIES: dict[str, Library] = {
     'adonet': Library('ADO.NET', {
         'maxpoolsize': ('max_open', 'count'), 'maximumpoolsize': ('max_open', 'count'), 'minpoolsize': ('min_idle', 'count'),
         'minimumpoolsize': ('min_idle', 'count'), 'maxautoprepare': ('statement_cache', 'count'), 'connectionidlelifetime': ('idle_timeout_s', 's'),
-    }, 100),
+        'connectionlifetime': ('max_lifetime_s', 's'), 'loadbalancetimeout': ('max_lifetime_s', 's'), 'timeout': ('wait_timeout_s', 's'),
+        'connecttimeout': ('wait_timeout_s', 's'), 'connectiontimeout': ('wait_timeout_s', 's'),
+    }, 100, 0, {'max_lifetime_s': (0,), 'wait_timeout_s': (0,)}, None, 15),
     'pgbouncer': Library('PgBouncer', {}, 20),
     'rails': Library('Active Record', {'pool': ('max_open', 'count'), 'maxconnections': ('max_open', 'count'), 'preparedstatements': ('statement_cache', 'bool')}, 5, 0, {}, None, 5),
     '': Library('the library', {

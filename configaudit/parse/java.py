@@ -52,6 +52,9 @@ def _walk(source: Source, top: Any, scope: Scope) -> None:
             for name in [parameters, *parameters.named_children]:
                 scope.names.setdefault(source.text(name), []).append(None)
             stack.append(node.child_by_field_name('body'))
+        elif kind == 'instanceof_expression' and (name := node.child_by_field_name('name')) is not None:
+            scope.types[source.text(name)] = _type(source, node.child_by_field_name('right'))
+            scope.names.setdefault(source.text(name), []).append(None)
         elif kind in ('method_invocation', 'object_creation_expression'):
             scope.events.append(Event('', expression(source, node)))
             stack.extend(reversed(_inside(node)))
@@ -59,6 +62,11 @@ def _walk(source: Source, top: Any, scope: Scope) -> None:
             if kind == 'return_statement' and len(node.named_children) == 1:
                 scope.returned.add(source.text(node.named_children[0]))
             stack.extend(reversed(node.named_children))
+
+
+def _type(source: Source, node: Any) -> str:
+    """A type without its parameters."""
+    return re.sub(r'<.*|\s', '', source.text(node), flags=re.DOTALL)
 
 
 def _inside(node: Any) -> list[Any]:
@@ -86,7 +94,7 @@ def _declare(source: Source, node: Any, scope: Scope) -> list[Any]:
             continue
         name = source.text(name_node)
         if kind is not None:
-            scope.types[name] = re.sub(r'<.*', '', source.text(kind), flags=re.DOTALL)
+            scope.types[name] = _type(source, kind)
         found = expression(source, value) if value is not None else None
         if node.type == 'enhanced_for_statement':
             found, left = None, list(node.named_children)
@@ -163,8 +171,7 @@ def _single(source: Source, node: Any, depth: int) -> Expr:
     if kind in ('true', 'false'):
         return Expr('bool', kind, node)
     if kind == 'object_creation_expression':
-        name = re.sub(r'<.*|\s', '', source.text(node.child_by_field_name('type')), flags=re.DOTALL)
-        return Expr('new', name, node, None, _arguments(source, node, depth))
+        return Expr('new', _type(source, node.child_by_field_name('type')), node, None, _arguments(source, node, depth))
     parts = {
         'binary_expression': ('left', 'right'), 'unary_expression': ('operand',), 'cast_expression': ('value',), 'parenthesized_expression': (),
     }.get(kind)  # fmt: skip
@@ -172,7 +179,9 @@ def _single(source: Source, node: Any, depth: int) -> Expr:
         return Expr('other', kind, node)
     inner = [node.child_by_field_name(part) for part in parts] or node.named_children[:1]
     found = tuple(expression(source, part, depth - 1) for part in inner if part is not None)
-    if kind in ('cast_expression', 'parenthesized_expression'):
+    if kind == 'cast_expression' and found:
+        return Expr('cast', _type(source, node.child_by_field_name('type')), node, None, found)
+    if kind == 'parenthesized_expression':
         return found[0] if found else Expr('other', kind, node)
     operator = node.child_by_field_name('operator')
     return Expr(kind.partition('_')[0], source.text(operator), node, None, found)

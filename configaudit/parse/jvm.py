@@ -14,11 +14,11 @@ MAX_LINKS = 200
 
 
 class Expr(NamedTuple):
-    """An expression. `kind`: name, field, call, new, number, text, bool, binary, unary, property (of Spring), block (of an `apply`), or other."""
+    """An expression. `kind`: name, field, call, new, cast, number, text, bool, binary, unary, property (of Spring), block (of an `apply`), or other."""
 
     kind: str
     name: str
-    """Of a call its method, of `new` its type, of an operation its operator, of a literal its text."""
+    """Of a call its method, of `new` and a cast the type, of an operation its operator, of a literal its text."""
     node: Any
     of: Optional['Expr'] = None
     """What a call or a field is taken of."""
@@ -153,6 +153,9 @@ def links(expr: Expr) -> list[Expr]:
 def settled(expr: Expr, scope: Scope) -> Expr:
     """The expression that a name stands for, when it is bound once."""
     for _ in range(MAX_DEPTH):
+        if expr.kind == 'cast' and expr.arguments:
+            expr = expr.arguments[0]
+            continue
         is_own = expr.kind == 'field' and expr.of is not None and expr.of.kind == 'name' and (expr.of.name == 'this' or expr.of.name[:1].isupper())
         if expr.kind != 'name' and not is_own:
             return expr

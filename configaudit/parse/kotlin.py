@@ -217,7 +217,10 @@ def _single(source: Source, node: Any, depth: int) -> Expr:
         return _template(node, text[1:-1])
     if not depth:
         return Expr('other', kind, node)
-    if kind == 'parenthesized_expression' or (kind == 'unary_expression' and text.endswith('!!')) or kind == 'as_expression':
+    if kind == 'as_expression' and len(node.named_children) == 2:
+        inner, target = node.named_children
+        return Expr('cast', re.sub(r'<.*|\?|\s', '', source.text(target), flags=re.DOTALL), node, None, (expression(source, inner, depth - 1),))
+    if kind == 'parenthesized_expression' or (kind == 'unary_expression' and text.endswith('!!')):
         return expression(source, node.named_children[0], depth - 1) if node.named_children else Expr('other', kind, node)
     if kind == 'unary_expression':
         operand = node.child_by_field_name('argument')

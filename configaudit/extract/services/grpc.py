@@ -28,6 +28,7 @@ _SERVER = {
     'maxconnectionagegrace': ('max_connection_age_grace_s', 's'), 'keepalivepermittime': ('min_time_s', 's'), 'keepalivepermitwithoutcalls': ('permit_without_stream', 'bool'),
     'keepalivemaxage': ('max_connection_age_s', 's'), 'keepalivemaxagegrace': ('max_connection_age_grace_s', 's'),
 }  # fmt: skip
+_LOCAL = regex(r'(?:[a-z]+:/*)?(?:localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)(?::|$)|unix:|in-process:')
 _SOURCE = 'grpc-spring-boot-starter: GrpcChannelProperties, GrpcServerProperties'
 
 
@@ -73,6 +74,9 @@ def spring_grpc(found: Sequence[Entry], file: str, application: str, partial: st
         if name == 'GLOBAL':
             continue
         settings.update(common)
+        target = settings.get('target')
+        if target is not None and _LOCAL.match(str(target.known_value or '')):
+            continue
         _keepalive_switch(switches.get(name, switches.get('GLOBAL')), settings, places[name])
         yield Component(GRPC_CLIENT, name, f'{file}/grpc.client.{name}', places[name], settings, partial=partial)
     if server or '' in places:

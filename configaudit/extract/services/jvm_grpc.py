@@ -94,6 +94,12 @@ def _target(made: Made) -> str | None:
 def _server(source: Source, made: Made, number: int) -> Component | None:
     settings: dict[str, Setting] = {}
     _take(source, made, _SERVER, settings)
+    streams = last(source, 'max_concurrent_streams', made.called('maxConcurrentCallsPerConnection'))
+    if streams is not None:
+        settings['max_concurrent_streams'] = streams
+    port = known(made.birth.arguments[0], made.scope) if made.birth.arguments and made.birth.name in ('forPort', 'newServerBuilderForPort') else None
+    if isinstance(port, int):
+        settings['port'] = Setting('port', str(port), source.place(made.birth.arguments[0].node), locked=LOCKED)
     if _partial(made) and not settings:
         return None
     return component(GRPC_SERVER, source, made, settings, number, _partial(made))

@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterator
 
 from configaudit.extract.services.jvm_objects import Made, objects_of
-from configaudit.extract.services.jvm_values import LOCKED, component, last
+from configaudit.extract.services.jvm_values import LOCKED, component, last, place_of
+from configaudit.knowledge.generation_routes import evidence
 from configaudit.knowledge.service_kinds import HTTP_CLIENT
 from configaudit.model import Component, Setting
 from configaudit.parse.jvm import Expr, Scope, Source, dotted, links
@@ -37,6 +38,7 @@ _SENDS = {'okhttp': ('newCall', 'newWebSocket'), 'java': ('send', 'sendAsync')}
 def http_components(source: Source) -> Iterator[Component]:
     """Every client that says a timeout, is made for one request, or reads a stream."""
     made = objects_of(source, _kind, builders=False)
+    answers = _answers(source) if made else None
     stream = _stream(source) if len({one.kind for one in made} - {'request'}) < 2 else None
     for number, one in enumerate(made):
         settings: dict[str, Setting] = {}
@@ -47,11 +49,15 @@ def http_components(source: Source) -> Iterator[Component]:
         place = _per_request(source, one)
         if place is not None:
             settings['per_request'] = Setting('per_request', True, place, locked=LOCKED)
-        if not settings and (stream is None or one.kind != 'okhttp'):
+        if not settings and ((stream is None and answers is None) or one.kind != 'okhttp'):
             continue
         if stream is not None:
             settings['streams'] = Setting('streams', True, stream)
-        settings['product'] = Setting('product', _PRODUCTS[one.kind], source.place(one.birth.node) if one.birth.kind != 'parameter' else source.place(one.scope.node))
+        if answers is not None:
+            settings['answers'] = answers
+        if one.kind == 'okhttp' and _QUEUED.search(source.data) and b'maxRequestsPerHost' not in source.data:
+            settings['connections'] = Setting('connections', _OKHTTP_QUEUED, source.place(one.birth.node), 'default', source='OkHttp Dispatcher.maxRequestsPerHost', locked=LOCKED)
+        settings['product'] = Setting('product', _PRODUCTS[one.kind], place_of(source, one))
         partial = 'its options come from elsewhere in the program' if one.birth.kind == 'parameter' else ''
         if one.kind == 'okhttp' and not partial:
             settings.setdefault('gap_timeout_s', Setting('gap_timeout_s', _OKHTTP_GAP_S, source.place(one.birth.node), 'default', source='OkHttp default', locked=LOCKED))
@@ -78,6 +84,22 @@ def _stream(source: Source) -> Place | None:
         return None
     start, end = (len(source.data[:at].decode('utf-8', 'replace')) for at in found.span())
     return Place(source.document, start, end)
+
+
+_QUEUED = regex(rb'\.enqueue\s*\(|\bEventSources?\b')
+_OKHTTP_QUEUED = 5
+_TEXT = regex(rb'"([^"\n]*/[^"\n]*)"')
+
+
+def _answers(source: Source) -> Setting | None:
+    """The address in a file by which it asks for generated text."""
+    text = _without_comments(source.data)
+    for found in _TEXT.finditer(text):
+        why = evidence(found[1].decode('utf-8', 'replace'), (), ())
+        if why:
+            start, end = (len(source.data[:at].decode('utf-8', 'replace')) for at in found.span())
+            return Setting('answers', why, Place(source.document, start, end))
+    return None
 
 
 _COMMENT = regex(rb'/\*[\s\S]*?\*/|(?<![:"])//[^\n]*')

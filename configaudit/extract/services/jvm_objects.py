@@ -64,6 +64,12 @@ def _follow(source: Source, scope: Scope, expr: Expr, births: Births, found: lis
     """The objects that a chain makes or goes on with; its calls are noted on them."""
     objects: list[Made] = []
     for link in links(expr):
+        if link.kind == 'cast' and not objects and link.arguments:
+            objects = list(holding(dotted(link.arguments[0]).removeprefix('this.')))
+            if not objects and births(source, Expr('parameter', link.name, link.node)):
+                objects = [Made(births(source, Expr('parameter', link.name, link.node)), Expr('parameter', link.name, link.node), scope, False)]
+                found.extend(objects)
+            continue
         kind = births(source, link) if not objects else ''
         if kind:
             objects = [Made(kind, link, scope)]
@@ -83,7 +89,7 @@ def _follow(source: Source, scope: Scope, expr: Expr, births: Births, found: lis
 def _calls(source: Source, scope: Scope, link: Expr, made: Made) -> Iterator[Call]:
     """A call, or those in the block of an `apply`."""
     for item in [part for argument in link.arguments if argument.kind == 'block' for part in argument.arguments] or [link]:
-        birth = made.birth.node if made.scope is scope else scope.node
+        birth = made.birth.node if made.scope is scope and made.birth.kind != 'parameter' else item.node if made.birth.kind == 'parameter' else scope.node
         for one in links(item):
             if one.kind == 'call':
                 yield Call(one.name, one.arguments, source.is_certain(one.node, birth), scope)

@@ -6,6 +6,7 @@ from configaudit.extract.services.jvm_objects import Call, Made
 from configaudit.model import Component, Kind, Setting
 from configaudit.parse.jvm import Expr, Scope, Source
 from configaudit.parse.jvm_values import Span, Unfolded, unit_of, value
+from configaudit.places import Place
 
 LOCKED = 'it is a program'
 WORKED_OUT = 'the program works it out'
@@ -55,9 +56,17 @@ def last(source: Source, name: str, calls: list[Call], unit: str = '') -> Settin
     return setting
 
 
+def place_of(source: Source, made: Made) -> Place:
+    """Where an object is made; of one that is handed in, where the first thing is done to it."""
+    if made.birth.kind != 'parameter':
+        return source.place(made.birth.node)
+    first = next((call.arguments[0].node for call in made.calls if call.arguments), None)
+    return source.place(first if first is not None else made.birth.node)
+
+
 def component(kind: Kind, source: Source, made: Made, settings: dict[str, Setting], number: int, partial: str = '') -> Component:
     """A component of a program."""
     path, language = source.document.path, source.language
-    place = source.place(made.birth.node) if made.birth.kind != 'parameter' else source.place(made.scope.node.child_by_field_name('name') or made.scope.node)
+    place = place_of(source, made)
     settings['written_in'] = Setting('written_in', language.name, place)
     return Component(kind, path.rpartition('/')[2], f'{language.form}/{path}/{kind.name}/{number}', place, settings, partial=partial)

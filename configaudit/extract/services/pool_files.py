@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from configaudit.extract.services.dsn import parse_ado, parse_dsn
+from configaudit.extract.services.dsn import Dsn, parse_ado, parse_dsn
 from configaudit.extract.services.pool_drafts import Draft, add_option, add_url
 from configaudit.extract.services.values import setting_of, settled
 from configaudit.extract.words import Word, word_of
@@ -161,12 +161,20 @@ def _litellm(document: Document, root: Map) -> list[Draft]:
     return [Draft('general_settings', 'litellm', settings, place)]
 
 
+def _unpooled(dsn: Dsn) -> bool:
+    """`Pooling=false`: a connection for every use."""
+    return 'pooling' in dsn.parameters and dsn.parameters['pooling'].value.strip().lower() in ('false', 'no', '0')
+
+
 def _connection_strings(document: Document, root: Map) -> list[Draft]:
+    """A pool for every distinct string."""
     drafts = []
+    seen: set[str] = set()
     for name, node in (mapping(root, 'ConnectionStrings') or {}).items():
         word = word_of(document, node)
         dsn = parse_ado(word) if word is not None else None
-        if dsn is not None and dsn.word.value:
+        if dsn is not None and dsn.word.value and dsn.word.value not in seen and not _unpooled(dsn):
+            seen.add(dsn.word.value)
             settings: dict[str, Setting] = {}
             add_url(settings, dsn)
             drafts.append(Draft(f'ConnectionStrings.{name}', 'adonet', settings, dsn.word.place))

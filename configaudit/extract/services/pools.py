@@ -40,7 +40,7 @@ def _application(document: Document, found: list[Entry], drafts: list[Draft], pa
     if is_for_development(document, profile):
         return reading
     name, file = application_of(found), os.path.basename(document.path)
-    why = partial or (LAYER if profile else '')
+    why = partial or (LAYER if profile and not file.endswith('.json') else '')
     drafts.extend(spring_pools(found, writer))
     made = [
         *_file_pools(document, drafts, name, why), *spring_services(found, name or file, file, why, writer), *spring_grpc(found, file, name, why),

@@ -1,4 +1,4 @@
-"""Spring profiles: which file is only for developers, and what a profile's file is laid over."""
+"""Profiles of Spring, environments of ASP.NET: which file is only for developers, and what a profile's file is laid over."""
 
 import os.path
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
 LAYER = 'a Spring profile, laid over the main configuration'
-_FILE = regex(r'^(application|bootstrap)(?:-([\w-]+))?\.(?:ya?ml|properties)$')
-_NAMED = regex(r'-(\w+)\.(?:ya?ml|properties)$')
+_FILE = regex(r'^(application|bootstrap|appsettings)(?:[-.]([\w-]+))?\.(?:ya?ml|properties|json)$')
+_NAMED = regex(r'[-.](\w+)\.(?:ya?ml|properties|json)$')
 _NOT_SERVED = regex(r'(?:^|/)src/\w*[tT]est\w*/')
 _DEVELOPMENT = frozenset(('dev', 'develop', 'development', 'test', 'tests', 'testing', 'unittest', 'it', 'integration', 'integrationtest', 'local', 'localhost', 'ci', 'e2e', 'ide', 'intellij', 'h2', 'embedded', 'demo', 'sample'))
 _PRODUCTION = frozenset(('prod', 'production', 'prd', 'live', 'release'))
@@ -49,7 +49,8 @@ def join_layers(components: list[Component]) -> None:
         base = main.get(_key(component))
         if base is None:
             continue
-        for name, setting in base.settings.items():
+        whole = component.kind.name == 'pool' and component['library'].known_value == 'adonet'  # a connection string is replaced as a whole
+        for name, setting in () if whole else base.settings.items():
             own = component.settings.get(name)
             if own is None or not own.is_set or own.reason == LAYER:
                 component.settings[name] = setting
@@ -65,3 +66,30 @@ def _key(component: Component) -> tuple[str, str, str]:
     folder, _, file = place.document.path.rpartition('/')
     own = component.identity.partition('/')[2] if _FILE.match(file) else component.identity
     return folder, component.kind.name, own
+
+
+def join_processes(components: list[Component]) -> None:
+    """Give a process's data source, which its environment reaches, the size and times that its application's own file says; that file's pool is then none."""
+    files = [component for component in components if component.kind.name == 'pool' and 'carrier' not in component.peer_map and component.identity.endswith(_OWN)]
+    processes = [component for component in components if component.kind.name == 'pool' and 'carrier' in component.peer_map and component.identity.endswith(_OWN)]
+    taken: set[Component] = set()
+    for process in processes:
+        named = [file for file in files if _is_of(file, process)]
+        chosen = named if named else files if len(files) == len(processes) == 1 else []
+        if len(chosen) == 1:
+            for name, setting in chosen[0].settings.items():
+                own = process.settings.get(name)
+                if setting.is_set and name not in _ADDRESS and (own is None or not own.is_set):
+                    process.settings[name] = setting
+            taken.add(chosen[0])
+    components[:] = [component for component in components if component not in taken]
+
+
+_OWN = '/spring.datasource'
+_ADDRESS = ('url', 'host', 'product', 'serves', 'processes', 'profile')
+
+
+def _is_of(file: Component, process: Component) -> bool:
+    """Whether an application's file is that of a process: by the application's name, or a folder on the file's path that is called like the process."""
+    folders = file.place.outermost().document.path.split('/')[:-1]
+    return process.name in (file.name, *folders)

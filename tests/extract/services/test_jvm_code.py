@@ -158,3 +158,24 @@ def test_comments_and_types_of_other_packages_do_not_match(run, tmp_path: Path) 
     assert not result.components
     (tmp_path / 'B.java').write_text('import own.HikariConfig;\nclass B { void g() { var c = new HikariConfig(); c.setMaximumPoolSize(5); } }\n')
     assert not audit(['B.java'], Config()).components
+
+
+@pytest.mark.parametrize('of_type', ['if (b instanceof NettyServerBuilder) { ((NettyServerBuilder) b)', 'if (b instanceof NettyServerBuilder n) { n'])
+def test_a_builder_that_is_cast(run, of_type: str) -> None:  # type: ignore[no-untyped-def]
+    server = one(run(f'Object g() {{ return b -> {{ {of_type}.permitKeepAliveTime(20, TimeUnit.SECONDS).keepAliveTime(40, TimeUnit.SECONDS); }} }}; }}'), 'grpc-server')
+    assert (server['min_time_s'].value, server['time_s'].value, server['permit_without_stream'].is_known) == (20, 40, False)
+
+
+def test_a_builder_that_is_cast_in_kotlin(run) -> None:  # type: ignore[no-untyped-def]
+    client = one(run('fun g(b: Any) { (b as NettyChannelBuilder).keepAliveTime(20, TimeUnit.MINUTES) }', _KT), 'grpc-client')
+    assert (client['time_s'].value, client['timeout_s'].is_known) == (1200, False)
+
+
+def test_port_and_streams_of_a_server(run) -> None:  # type: ignore[no-untyped-def]
+    server = one(run('static final int PORT = 9000; Server g() { return NettyServerBuilder.forPort(PORT).maxConcurrentCallsPerConnection(64).build(); }'), 'grpc-server')
+    assert (server['port'].value, server['max_concurrent_streams'].value) == ('9000', 64)
+
+
+def test_a_client_that_asks_for_generated_text(run) -> None:  # type: ignore[no-untyped-def]
+    client = one(run('final OkHttpClient c = new OkHttpClient(); // "/v1/embeddings"\nvoid g() { c.newCall(post("http://vllm:8000/v1/chat/completions")).enqueue(x); }'), 'http-client')
+    assert (client['answers'].value, client['gap_timeout_s'].value, client['connections'].value) == ('the path /v1/chat/completions', 10, 5)

@@ -155,3 +155,42 @@ def test_channels_of_spring_grpc(run: Run, text: str, time: float, timeout: floa
 def test_servers_of_spring_grpc(run: Run, text: str) -> None:
     (server,) = of(run({'application.properties': text}), 'grpc-server')
     assert (server['min_time_s'].value, server['max_connection_age_s'].value) == (20, 600)
+
+
+def compose(environment: str, name: str = 'orders') -> str:
+    return f'services:\n  {name}:\n    image: example.com/{name}:1\n    deploy: {{replicas: 3}}\n    environment:\n      SPRING_DATASOURCE_URL: jdbc:postgresql://pg/orders\n{environment}'
+
+
+SIZED = 'spring.application.name=orders\nspring.datasource.url=jdbc:postgresql://localhost/orders\nspring.datasource.hikari.maximum-pool-size=40\n'
+
+
+def test_the_file_of_an_application_sizes_the_pool_that_its_process_reaches(run: Run) -> None:
+    (pool,) = of(run({'compose.yaml': compose(''), 'src/main/resources/application.properties': SIZED}), 'pool')
+    assert (pool['host'].value, pool['max_open'].value, pool.peers('carrier')[0].name) == ('pg', 40, 'orders')
+
+
+def test_the_environment_wins_over_the_file(run: Run) -> None:
+    (pool,) = of(run({'compose.yaml': compose('      SPRING_DATASOURCE_HIKARI_MAXIMUM_POOL_SIZE: "15"\n'), 'src/main/resources/application.properties': SIZED}), 'pool')
+    assert pool['max_open'].value == 15
+
+
+def test_several_applications_are_told_by_name_or_folder(run: Run) -> None:
+    files = {
+        'a.compose.yaml': compose(''), 'b.compose.yaml': compose('', 'billing'), 'orders/src/main/resources/application.properties': SIZED.replace('spring.application.name=orders\n', ''),
+        'pay/src/main/resources/application.properties': SIZED.replace('name=orders', 'name=billing').replace('=40', '=50'), 'other/application.properties': SIZED.replace('name=orders', 'name=other').replace('=40', '=60'),
+    }  # fmt: skip
+    found = of(run(files), 'pool')
+    assert sorted((pool['max_open'].value, bool(pool.peers('carrier'))) for pool in found) == [(40, True), (50, True), (60, False)]
+
+
+def test_connection_strings_of_aspnet(run: Run) -> None:
+    text = '{"ConnectionStrings": {"A": "Host=pg;Username=u;Database=a;Maximum Pool Size=30;Connection Lifetime=0", "B": "Host=pg;Username=u;Database=b", "C": "Host=pg;Username=u;Database=b", "D": "Host=pg;Username=u;Database=d;Pooling=false"}}'
+    found = of(run({'appsettings.json': text}), 'pool')
+    assert [(pool['max_open'].value, pool['max_lifetime_s'].value, pool['wait_timeout_s'].value) for pool in found] == [(30, math.inf, 15), (100, None, 15)]
+
+
+def test_the_environments_of_aspnet(run: Run) -> None:
+    text = '{{"ConnectionStrings": {{"A": "Host={};Username=u;Database=a;Maximum Pool Size=30"}}}}'
+    assert not of(run({'appsettings.Development.json': text.format('localhost')}), 'pool')
+    found = of(run({'appsettings.json': text.format('localhost'), 'appsettings.Production.json': text.format('pg').replace(';Maximum Pool Size=30', '')}), 'pool')
+    assert [(pool['host'].value, pool['max_open'].value) for pool in found] == [('pg', 100)]
