@@ -52,6 +52,7 @@ FORMATS: dict[str, str] = {
     'javascript': 'services.javascript_code',
     'typescript': 'services.javascript_code',
     'tsx': 'services.javascript_code',
+    'puma': 'services.rails',
 }
 """Format -> the module whose `read(document)` reads it."""
 
@@ -148,6 +149,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('carriers.node_pools', 'join_pools', reading.components)
     if any(data.kind == 'go-pool-setters' for data in reading.data):
         _call('services.go_pools', 'settle', reading)
+    if any(data.kind == 'puma' for data in reading.data):
+        _call('services.rails', 'join_puma', reading)
     if any(data.kind == 'gunicorn' for data in reading.data):
         _call('services.python_pools', 'join_servers', reading)
     if files is not None and any('http2' in component.settings for component in reading.components):

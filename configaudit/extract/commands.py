@@ -21,7 +21,7 @@ _WRAPPERS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Programs that run the rest of their command line, and their options that take a value."""
 _WRAPPER_OPERANDS = {'timeout': 1, 'gosu': 1, 'taskset': 1, 'chrt': 1}
-_RUNNERS = {('conda', 'run'), ('mamba', 'run'), ('micromamba', 'run'), ('uv', 'run'), ('poetry', 'run'), ('pixi', 'run'), ('pdm', 'run')}
+_RUNNERS = {('conda', 'run'), ('mamba', 'run'), ('micromamba', 'run'), ('uv', 'run'), ('poetry', 'run'), ('pixi', 'run'), ('pdm', 'run'), ('pipenv', 'run'), ('bundle', 'exec')}
 
 
 class Invocation(NamedTuple):

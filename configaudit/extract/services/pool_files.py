@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from configaudit.extract.services.dsn import Dsn, parse_ado, parse_dsn
 from configaudit.extract.services.pool_drafts import Draft, add_option, add_url
+from configaudit.extract.services.rails import erb_default, is_other_environment
 from configaudit.extract.services.values import setting_of, settled
 from configaudit.extract.words import Word, word_of
 from configaudit.knowledge.pool_libraries import LIBRARIES, squash
@@ -102,6 +103,8 @@ def _maps(document: Document, node: Map, path: Path) -> Iterator[Draft]:
         if draft is not None:
             yield draft
     for key, value in node.items():
+        if not path and is_other_environment(key, node):
+            continue
         for item in (value if isinstance(value, Seq) else [value])[:100]:
             if isinstance(item, Map) and len(path) < 12:
                 yield from _maps(document, item, (*path, key))
@@ -118,6 +121,7 @@ def _map_draft(document: Document, node: Map, squashed: dict[str, str], path: Pa
         word = word_of(document, node[key])
         if word is None:
             continue
+        word = erb_default(word)
         if LIBRARIES[library].keys.get(short, ('', ''))[0] not in settings:
             add_option(settings, library, short, settled(word))
         if short in ('dsn', 'url', 'uri', 'connectionstring') and (dsn := parse_dsn(word)) is not None:

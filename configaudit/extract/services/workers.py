@@ -3,7 +3,7 @@
 import os.path
 from collections.abc import Iterable
 
-from configaudit.extract.commands import Invocation
+from configaudit.extract.commands import Invocation, peel
 from configaudit.extract.process import Process
 from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
@@ -11,9 +11,12 @@ from configaudit.model import Setting
 
 _FLAGS: dict[str, tuple[str, ...]] = {
     'gunicorn': ('-w', '--workers'), 'uvicorn': ('--workers',), 'litellm': ('--num_workers', '--num-workers'), 'granian': ('--workers',),
-    'hypercorn': ('-w', '--workers'), 'puma': ('-w', '--workers'), 'fastapi': ('--workers',),
+    'hypercorn': ('-w', '--workers'), 'puma': ('-w', '--workers'), 'fastapi': ('--workers',), 'celery': ('-c', '--concurrency'),
+    'uwsgi': ('-p', '--processes', '--workers'), 'pm2-runtime': ('-i', '--instances'), 'pm2': ('-i', '--instances'), 'rails': (),
 }  # fmt: skip
-_FROM_ENVIRONMENT = {'gunicorn': 'WEB_CONCURRENCY', 'uvicorn': 'WEB_CONCURRENCY', 'puma': 'WEB_CONCURRENCY', 'litellm': 'NUM_WORKERS'}
+_FROM_ENVIRONMENT = {'gunicorn': 'WEB_CONCURRENCY', 'uvicorn': 'WEB_CONCURRENCY', 'puma': 'WEB_CONCURRENCY', 'rails': 'WEB_CONCURRENCY', 'litellm': 'NUM_WORKERS'}
+
+_EVERY_CPU = 'it starts a process for each CPU that it sees'
 
 
 def processes_of(process: Process, invocations: Iterable[Invocation]) -> Setting | None:
@@ -23,6 +26,10 @@ def processes_of(process: Process, invocations: Iterable[Invocation]) -> Setting
         if server is None:
             continue
         program, words = server
+        if program == 'celery':
+            return _celery(words, invocation)
+        if program == 'rails' and (not words or words[0].value not in ('server', 's')):
+            continue
         word = _flag(words, _FLAGS[program]) or invocation.environment.get(_FROM_ENVIRONMENT.get(program, ''))
         if word is None and program == 'gunicorn':
             extra = invocation.environment.get('GUNICORN_CMD_ARGS')
@@ -30,13 +37,29 @@ def processes_of(process: Process, invocations: Iterable[Invocation]) -> Setting
             at = next((number for number, part in enumerate(parts[:-1]) if part in _FLAGS['gunicorn']), -1)
             word = extra._replace(value=parts[at + 1], pure=False) if extra is not None and at >= 0 else None
         if word is not None:
-            return setting_of('processes', word, 'count')
+            setting = setting_of('processes', word, 'count')
+            return setting._replace(known_value=None, reason=_EVERY_CPU) if program.startswith('pm2') and word.value in ('0', 'max') else setting
     return None
+
+
+def _celery(words: tuple[Word, ...], invocation: Invocation) -> Setting | None:
+    """A worker forks a process for each task that it runs at once; its other pools are threads of one process."""
+    if not any(word.value == 'worker' for word in words):
+        return None
+    pool = _flag(words, ('-P', '--pool'))
+    if pool is not None and pool.value not in ('prefork', 'processes'):
+        return None
+    scaled = _flag(words, ('--autoscale',))
+    word = scaled._replace(value=scaled.value.split(',')[0], pure=False) if scaled is not None else _flag(words, _FLAGS['celery'])
+    if word is not None:
+        return setting_of('processes', word, 'count')
+    place = words[0].place
+    return Setting('processes', None, place, 'default', invocation.unseen or _EVERY_CPU)
 
 
 def _server(invocation: Invocation, process: Process) -> tuple[str, tuple[Word, ...]] | None:
     """The server program that a command line starts and the words after it."""
-    words = invocation.argv or invocation.arguments
+    words = invocation.argv or peel(invocation.arguments)
     image = process.image.value if process.image is not None else ''
     name = os.path.basename(words[0].value) if words else ''
     if name.startswith('python') and len(words) > 2 and words[1].value == '-m':
@@ -53,4 +76,6 @@ def _flag(words: tuple[Word, ...], names: tuple[str, ...]) -> Word | None:
             if joined:
                 return word.tail or word._replace(value=value, place=word.place.part(len(name) + 1, len(word.value)) if word.pure else word.place)
             return words[at + 1] if at + 1 < len(words) else None
+        if len(word.value) > 2 and word.value[:2] in names and word.value[2:].isdigit():
+            return word._replace(value=word.value[2:], place=word.place.part(2, len(word.value)) if word.pure else word.place)
     return None

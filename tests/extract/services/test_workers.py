@@ -1,0 +1,88 @@
+"""Worker processes of command lines: every one has its own pool."""
+
+from collections.abc import Callable
+
+import pytest
+
+from configaudit.model import Component
+from configaudit.result import Result
+
+Run = Callable[..., Result]
+
+
+def pool(result: Result) -> Component:
+    return next(component for component in result.components if component.kind.name == 'pool')
+
+
+@pytest.mark.parametrize(
+    ('command', 'processes'),
+    [
+        ('gunicorn -w 4 app:app', 4),
+        ('gunicorn -w4 app:app', 4),
+        ('uvicorn app:app --workers=3', 3),
+        ('bundle exec puma -w 5 -C config/puma.rb', 5),
+        ('poetry run gunicorn --workers 2 app:app', 2),
+        ('celery -A shop worker -c 8', 8),
+        ('celery -A shop worker --autoscale=12,2', 12),
+        ('celery -A shop worker -P gevent -c 100', 1),
+        ('celery -A shop beat', 1),
+        ('celery -A shop worker', None),
+        ('uwsgi --http :80 -p 6', 6),
+        ('pm2-runtime start server.js -i 4', 4),
+        ('pm2-runtime start server.js -i max', None),
+        ('bundle exec rails server', 7),
+        ('bundle exec rails db:migrate', 1),
+        ('node server.js', 1),
+    ],
+)
+def test_processes(run: Run, command: str, processes: int | None) -> None:
+    text = f'services:\n  app:\n    image: example.com/app:1\n    command: {command}\n    environment:\n      DATABASE_URL: postgres://db/a?pool_size=5\n      WEB_CONCURRENCY: 7\n'
+    assert pool(run({'compose.yaml': text}))['processes'].known_value == processes
+
+
+DATABASE = """\
+default: &default
+  adapter: postgresql
+  pool: {pool}
+development:
+  <<: *default
+production:
+  <<: *default
+  database: shop
+"""
+
+
+@pytest.mark.parametrize(
+    ('written', 'number'),
+    [
+        ('<%= ENV.fetch("RAILS_MAX_THREADS") { 5 } %>', 5),
+        ("<%= ENV['DB_POOL'] || 7 %>", 7),
+        ('<%= ENV.fetch("RAILS_MAX_THREADS", 6).to_i %>', 6),
+        ('<%= Integer(ENV.fetch("RAILS_MAX_THREADS", 8)) %>', 8),
+        ('<%= ENV["DB_POOL"] %>', None),
+        ('12', 12),
+    ],
+)
+def test_the_pool_of_production(run: Run, written: str, number: int | None) -> None:
+    result = run({'config/database.yml': DATABASE.format(pool=written)})
+    (found,) = (component for component in result.components if component.kind.name == 'pool')
+    assert (found.identity, found['max_open'].known_value) == ('database.yml/production', number)
+
+
+@pytest.mark.parametrize(
+    ('puma', 'processes', 'threads'),
+    [
+        ('workers ENV.fetch("WEB_CONCURRENCY") { 3 }\nthreads 1, 16\n', 3, 16),
+        ('max = ENV.fetch("RAILS_MAX_THREADS") { 16 }\nthreads max, max\nworkers(2)\n', 2, 16),
+        ('threads_count = ENV.fetch("RAILS_MAX_THREADS", 9)\nthreads threads_count, threads_count\n', 1, 9),
+        ('workers Etc.nprocessors\n# workers 4\n', 1, None),
+    ],
+)
+def test_puma(run: Run, puma: str, processes: int, threads: int | None) -> None:
+    found = pool(run({'config/database.yml': DATABASE.format(pool=5), 'config/puma.rb': puma}))
+    assert (found['processes'].known_value, found['threads'].known_value) == (processes, threads)
+
+
+def test_more_threads_than_connections(found: Callable[..., list[str]]) -> None:
+    files = {'config/database.yml': DATABASE.format(pool=5), 'config/puma.rb': 'threads 1, 16\n'}
+    assert found(files, 'db-pool-below-threads') == ['config/database.yml:3:9 db-pool-below-threads']
