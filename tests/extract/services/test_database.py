@@ -194,3 +194,35 @@ def test_a_described_server(run: Run) -> None:
     (Path('configaudit.yaml')).write_text(config)
     (found,) = (item for item in run({'compose.yaml': text}, read_config('configaudit.yaml', trusted=True)).findings if item.rule.id == 'db-pools-exceed-server')
     assert (found.values['usable'], found.values['server'], found.related[0][1].document.path) == (197, 'orders', 'configaudit.yaml')
+
+
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  chart: {{spec: {{chart: {chart}, version: 16.x}}}}
+  values:
+{values}"""
+
+
+@pytest.mark.parametrize(
+    ('name', 'chart', 'values', 'limit', 'host'),
+    [
+        ('orders', 'postgresql', '    primary:\n      extendedConfiguration: |\n        max_connections = 300\n', 300, 'orders-postgresql'),
+        ('orders-postgresql', 'postgresql', '    auth: {database: x}\n', 100, 'orders-postgresql'),
+        ('orders', 'mysql', '    fullnameOverride: db\n    primary:\n      configuration: |\n        [mysqld]\n        max_connections=400\n', 400, 'db'),
+        ('orders', 'cluster', '    cluster: {postgresql: {parameters: {max_connections: "70"}}}\n', 70, 'orders-cluster-rw'),
+    ],
+)
+def test_releases_of_charts(run: Run, name: str, chart: str, values: str, limit: int, host: str) -> None:
+    text = RELEASE.format(name=name, chart=chart, values=values)
+    (server,) = servers(run({'release.yaml': text + ('' if chart != 'cluster' else '# postgresql\n')}))
+    assert (server['max_connections'].value, server.scope) == (limit, 'shop')
+    assert host in server['names'].value
+
+
+@pytest.mark.parametrize(('chart', 'rest'), [('nginx', ''), ('postgresql', '  valuesFrom: [{kind: ConfigMap, name: v}]\n')])
+def test_other_releases_are_no_known_server(run: Run, chart: str, rest: str) -> None:
+    text = RELEASE.format(name='a', chart=chart, values='    postgresql: {enabled: true}\n') + rest
+    assert servers(run({'release.yaml': text})) == []
