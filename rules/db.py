@@ -77,7 +77,8 @@ def _limits(database: Component, reserved: int) -> str:
     limit, instances = database['max_connections'].value, int(database['instances'].value or 1)
     if database['pooler'].value:
         return f'max_client_conn {limit} x {instances} pods' if instances > 1 else f'max_client_conn {limit}'
-    return f'{limit} - {reserved} reserved'
+    each = f'maxclients {limit}' if database['product'].known_value == 'redis' else f'{limit} - {reserved} reserved'
+    return f'({each}) x {instances} servers' if instances > 1 else each
 
 
 def _resting(demands: list[Demand]) -> int:
@@ -90,7 +91,7 @@ def _scaling(demands: list[Demand], total: int, usable: int) -> str:
 
 
 def _advised(database: Component) -> str:
-    return '' if database['pooler'].value else '; the checklist allows {limit} x 0.6 / {pods} pods = {advised} each'
+    return '' if database['pooler'].value or database['product'].known_value == 'redis' else '; the checklist allows {limit} x 0.6 / {pods} pods = {advised} each'
 
 
 def _see(database: Component, demands: list[Demand], largest: Demand) -> list[tuple[str, Setting | Place]]:

@@ -11,6 +11,7 @@ _LOOPBACK = regex(r'jdbc:[a-z:]+//(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?;]|\Z)
 _RDS_PROXY = regex(r'\.proxy-[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com$')
 _RDS_PROXY_S = 1800
 """RDS Proxy's IdleClientTimeout where nobody sets it."""
+_CLOSES = {'mysql': 'wait_timeout', 'postgres': 'idle_session_timeout', 'redis': 'timeout'}
 _HIKARI_FLOOR_S = 30
 """HikariConfig.validateNumerics: a shorter maxLifetime is set back to 30 minutes."""
 
@@ -63,7 +64,7 @@ def _closed_after(pool: Component) -> tuple[Setting, str]:
     elif database['pooler'].value:
         name = f'{database.name} (client_idle_timeout)'
     else:
-        name = f'{database.name} ({"wait_timeout" if database["product"].known_value == "mysql" else "idle_session_timeout"})'
+        name = f'{database.name} ({_CLOSES.get(str(database["product"].known_value), "its idle timeout")})'
     return database['wait_timeout_s'], name
 
 

@@ -53,6 +53,10 @@ FORMATS: dict[str, str] = {
     'typescript': 'services.javascript_code',
     'tsx': 'services.javascript_code',
     'puma': 'services.rails',
+    'redis': 'services.database',
+    'pgpool': 'services.poolers',
+    'odyssey': 'services.poolers',
+    'proxysql': 'services.poolers',
 }
 """Format -> the module whose `read(document)` reads it."""
 
@@ -73,7 +77,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
 PROCESSES: dict[str, tuple[str, ...]] = {
     'golang': ('GOMAXPROCS', 'GOMEMLIMIT', 'GOGC', 'java', 'JAVA', 'JDK', '-Xm', '-XX', 'NODE_OPTIONS', 'max-old-space'),
     'pools': ('DB', 'DATA', 'SQL', 'PG', 'POSTGRES', 'POOL', 'DSN', 'UR', 'Connection', 'SPRING', 'CONN', 'database', 'litellm'),
-    'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona', 'pgbouncer'),
+    'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona', 'pgbouncer', 'redis', 'valkey', 'keydb'),
     'grpc': ('GRPC_', 'grpc.'),
     'traefik': ('--entrypoints', '--entryPoints', '--serverstransport', '--serversTransport', '--entryPoint', '--EntryPoints'),
     'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi', 'litellm', 'waitress-serve'),

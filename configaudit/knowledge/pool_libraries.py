@@ -109,6 +109,7 @@ LIBRARIES: dict[str, Library] = {
         'connecttimeout': ('wait_timeout_s', 's'), 'connectiontimeout': ('wait_timeout_s', 's'),
     }, 100, 0, {'max_lifetime_s': (0,), 'wait_timeout_s': (0,)}, None, 15),
     'pgbouncer': Library('PgBouncer', {}, 20),
+    'pooler': Library('the pooler', {}, None),
     'rails': Library('Active Record', {'pool': ('max_open', 'count'), 'maxconnections': ('max_open', 'count'), 'preparedstatements': ('statement_cache', 'bool')}, 5, 0, {}, None, 5),
     '': Library('the library', {
         'poolsize': ('max_open', 'count'), 'poolmax': ('max_open', 'count'), 'poolmaxsize': ('max_open', 'count'),

@@ -13,7 +13,7 @@ _BY_EXTENSION = {
 _BY_NAME = {
     'Kustomization': 'yaml', 'Dockerfile': 'dockerfile', 'Containerfile': 'dockerfile', 'dockerfile': 'dockerfile', 'sysctl.conf': 'sysctl', 'limits.conf': 'limits',
     'nginx.conf': 'nginx', 'haproxy.cfg': 'haproxy', 'Caddyfile': 'caddyfile', 'daemon.json': 'docker-daemon', 'config.toml': 'containerd', 'crio.conf': 'crio', 'go.mod': 'gomod', '.env': 'env',
-    'my.cnf': 'mysql', 'mysqld.cnf': 'mysql', 'postgresql.conf': 'postgresql', 'pgbouncer.ini': 'pgbouncer', 'redis.conf': 'redis', 'puma.rb': 'puma',
+    'my.cnf': 'mysql', 'mysqld.cnf': 'mysql', 'postgresql.conf': 'postgresql', 'pgbouncer.ini': 'pgbouncer', 'redis.conf': 'redis', 'puma.rb': 'puma', 'pgpool.conf': 'pgpool', 'odyssey.conf': 'odyssey', 'proxysql.cnf': 'proxysql',
     'config.properties': 'torchserve', 'batching_parameters.txt': 'tf-batching', 'batching.config': 'tf-batching', 'system.conf': 'systemd', 'user.conf': 'systemd', 'tuned.conf': 'tuned', 'tuned-main.conf': 'tuned', 'active_profile': 'tuned', 'grub': 'grub',
 }  # fmt: skip
 _IN_FOLDER = (

@@ -16,12 +16,12 @@ from configaudit.knowledge.pool_libraries import squash
 from configaudit.knowledge.service_kinds import DATABASE
 from configaudit.model import Component, Peers, Setting
 from configaudit.parse.entries import Entry
-from configaudit.parse.ini import read_ini, read_postgresql
+from configaudit.parse.ini import read_ini, read_postgresql, read_redis
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
-_SERVER_IMAGE = regex(r'(?:^|/)(postgres|postgresql|postgis|pgvector|timescaledb|timescaledb-ha|mysql|mysql-server|mariadb|percona|percona-server)$')
-_PROGRAMS = {'postgres': 'postgres', 'mysqld': 'mysql', 'mysqld_safe': 'mysql', 'mariadbd': 'mysql'}
+_SERVER_IMAGE = regex(r'(?:^|/)(postgres|postgresql|postgis|pgvector|timescaledb|timescaledb-ha|mysql|mysql-server|mariadb|percona|percona-server|redis|valkey|keydb)$')
+_PROGRAMS = {'postgres': 'postgres', 'mysqld': 'mysql', 'mysqld_safe': 'mysql', 'mariadbd': 'mysql', 'redis-server': 'redis', 'valkey-server': 'redis', 'keydb-server': 'redis'}
 _ENTRY = regex(r'(?:docker-entrypoint\.sh|entrypoint\.sh|run\.sh)$')
 _ENVIRONMENT = {'POSTGRESQL_MAX_CONNECTIONS': 'postgres', 'POSTGRES_MAX_CONNECTIONS': 'postgres', 'MYSQL_MAX_CONNECTIONS': 'mysql'}
 _KEYS = {
@@ -30,10 +30,11 @@ _KEYS = {
         'reservedconnections': ('reserved_role', 'count'), 'idlesessiontimeout': ('wait_timeout_s', 'pg'),
     },
     'mysql': {'maxconnections': ('max_connections', 'count'), 'waittimeout': ('wait_timeout_s', 's')},
+    'redis': {'maxclients': ('max_connections', 'count'), 'timeout': ('wait_timeout_s', 's')},
 }  # fmt: skip
-DEFAULTS: dict[str, dict[str, int]] = {'postgres': {'max_connections': 100, 'reserved': 3}, 'mysql': {'max_connections': 151, 'wait_timeout_s': 28800}}
-"""PostgreSQL 15 sample file; MySQL 8.0 server system variables (MariaDB the same)."""
-_SOURCE = {'postgres': 'PostgreSQL default', 'mysql': 'MySQL default'}
+DEFAULTS: dict[str, dict[str, int]] = {'postgres': {'max_connections': 100, 'reserved': 3}, 'mysql': {'max_connections': 151, 'wait_timeout_s': 28800}, 'redis': {'max_connections': 10000}}
+"""PostgreSQL 15 sample file; MySQL 8.0 server system variables (MariaDB the same); redis.conf (maxclients)."""
+_SOURCE = {'postgres': 'PostgreSQL default', 'mysql': 'MySQL default', 'redis': 'Redis default'}
 _MYSQL_SECTIONS = frozenset(('mysqld', 'mariadb', 'mariadbd', 'server', ''))
 
 
@@ -45,12 +46,12 @@ def read(document: Document) -> Reading:
 
         reading.components.extend(read_file(document))
         return reading
-    product = 'mysql' if document.format == 'mysql' else 'postgres'
+    product = document.format if document.format in ('mysql', 'redis') else 'postgres'
     settings = file_settings(document, product)
     sections = {header.name for header in read_ini(document.text).headers} if product == 'mysql' else set()
-    if settings or 'mysqld' in sections or product == 'postgres':
+    if settings or 'mysqld' in sections or product != 'mysql':
         name = os.path.basename(document.path)
-        partial = 'other files may be included' if 'include' in document.text else ''
+        partial = 'other files are included' if any(_is_include(entry) for entry in _entries(document, product)) else ''
         place = next(iter(settings.values())).place if settings else Place(document, 0, 0)
         reading.components.append(server_of(product, name, name, '', place, settings, partial))
     return reading
@@ -58,16 +59,25 @@ def read(document: Document) -> Reading:
 
 def file_settings(document: Document, product: str) -> dict[str, Setting]:
     """What a my.cnf or postgresql.conf says; the last of several values holds."""
-    entries = read_ini(document.text).entries if product == 'mysql' else read_postgresql(document.text).entries
     settings: dict[str, Setting] = {}
-    writer = 'ini' if product == 'mysql' else 'postgresql'
-    for entry in entries:
+    writer = {'mysql': 'ini', 'redis': 'redis'}.get(product, 'postgresql')
+    for entry in _entries(document, product):
         if product == 'mysql' and not entry.section.startswith(tuple(_MYSQL_SECTIONS - {''})):
             continue
         found = _KEYS[product].get(squash(entry.key))
         if found is not None:
             settings[found[0]] = parameter(found, _word(document, entry), writer)
     return settings
+
+
+def _entries(document: Document, product: str) -> tuple[Entry, ...]:
+    if product == 'mysql':
+        return read_ini(document.text).entries
+    return (read_redis if product == 'redis' else read_postgresql)(document.text).entries
+
+
+def _is_include(entry: Entry) -> bool:
+    return entry.key.lstrip('!').startswith('include')
 
 
 def _word(document: Document, entry: Entry) -> Word:
@@ -82,7 +92,8 @@ def parameter(found: tuple[str, str], word: Word, writer: str = 'argument') -> S
     """A server's parameter, durations in seconds."""
     name, unit = found
     if unit != 'pg':
-        return setting_of(name, word, unit, writer=writer)
+        setting = setting_of(name, word, unit, writer=writer)
+        return setting._replace(known_value=math.inf) if name == 'wait_timeout_s' and setting.known_value == 0 else setting
     spelled = re.fullmatch(r'\s*([\d.]+)\s*(us|ms|s|min|h|d|)\s*', word.value)
     setting = setting_of(name, word, 'text', writer=writer)
     if spelled is None or not setting.is_known:
@@ -147,7 +158,7 @@ def _product(process: Process, invocations: Sequence[Invocation]) -> str:
     found = _SERVER_IMAGE.search(repository)
     if found is None:
         return ''
-    product = 'mysql' if found[1].startswith(('mysql', 'maria', 'percona')) else 'postgres'
+    product = 'mysql' if found[1].startswith(('mysql', 'maria', 'percona')) else 'redis' if found[1] in ('redis', 'valkey', 'keydb') else 'postgres'
     for invocation in invocations:
         words = invocation.argv or invocation.arguments
         first = os.path.basename(words[0].value) if words else ''
@@ -157,12 +168,12 @@ def _product(process: Process, invocations: Sequence[Invocation]) -> str:
 
 
 def _flags(product: str, invocation: Invocation) -> Iterator[tuple[str, Setting]]:
-    """`-c max_connections=200`, `--max_connections=200`, `-N 200`, `--wait-timeout 600`."""
+    """`-c max_connections=200`, `--max_connections=200`, `-N 200`, `--wait-timeout 600`, `--maxclients 500`."""
     words = invocation.argv or invocation.arguments
     for at, word in enumerate(words):
         value = word.value.removeprefix('-c').removeprefix('--')
         name, joined, given = value.partition('=')
-        if word.value in ('-N', '--max-connections', '--max_connections', '--wait-timeout', '--wait_timeout') and at + 1 < len(words):
+        if word.value in ('-N', '--max-connections', '--max_connections', '--wait-timeout', '--wait_timeout', '--maxclients', '--timeout') and at + 1 < len(words):
             name, target = ('max_connections' if word.value == '-N' else word.value[2:]), words[at + 1]
         elif joined:
             begin = len(word.value) - len(given)

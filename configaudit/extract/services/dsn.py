@@ -10,8 +10,9 @@ from configaudit.units import HOLE
 
 _PRODUCTS = {
     'postgres': 'postgres', 'postgresql': 'postgres', 'ecto': 'postgres', 'mysql': 'mysql', 'mysql2': 'mysql', 'mariadb': 'mysql',
-    'sqlserver': 'mssql', 'mssql': 'mssql', 'trilogy': 'mysql',
+    'sqlserver': 'mssql', 'mssql': 'mssql', 'trilogy': 'mysql', 'redis': 'redis', 'rediss': 'redis',
 }  # fmt: skip
+_REDIS_SIZES = {'maxconnections', 'poolsize', 'poolmaxsize'}
 _SCHEME = regex(r'(jdbc:)?([a-z0-9]+)(?:\+([a-z0-9_]+))?:(?:[a-z]+:)*//', re.IGNORECASE)
 _VARIABLE = regex(r'\$\{[^{}]*\}|\$\([^()]*\)|%\w')
 _DEFAULT = regex(r'\$\{[^:{}]+:([^{}]+)\}(?=[:/?]|$)')
@@ -37,7 +38,7 @@ class Dsn(NamedTuple):
 
 
 def parse_dsn(word: Word) -> Dsn | None:
-    """The parts of a database URL; None when the word is none, or names a database that opens no connections (SQLite, H2)."""
+    """The parts of a database URL; None when the word is none, or names a database that opens no connections (SQLite, H2), or a Redis without a pool's size."""
     text = _VARIABLE.sub(lambda found: HOLE * len(found[0]), word.value)
     scheme = _SCHEME.match(text)
     if scheme is None:
@@ -54,6 +55,8 @@ def parse_dsn(word: Word) -> Dsn | None:
     host = _host(word.value, host, text)
     query = text[query_at + 1 :] if query_at >= 0 else ''
     parameters = _parameters(word, query_at + 1, query, ';' if separator == ';' else '&') if query else {}
+    if product == 'redis' and not parameters.keys() & _REDIS_SIZES:
+        return None  # what a client of Redis opens by itself differs from library to library
     return Dsn(
         word, product, (scheme[3] or '').lower(), bool(scheme[1]), '' if HOLE in host else host.lower(), parameters,
         HOLE in re.sub(rf'=[^&;]*{HOLE}[^&;]*', '=', query) or (query_at < 0 and '/' not in head and text.endswith(HOLE)),

@@ -226,3 +226,30 @@ def test_releases_of_charts(run: Run, name: str, chart: str, values: str, limit:
 def test_other_releases_are_no_known_server(run: Run, chart: str, rest: str) -> None:
     text = RELEASE.format(name='a', chart=chart, values='    postgresql: {enabled: true}\n') + rest
     assert servers(run({'release.yaml': text})) == []
+
+
+@pytest.mark.parametrize(
+    ('files', 'limit'),
+    [
+        ({'redis.conf': '# as shipped\nmaxclients 400\ntimeout 0\n'}, 400),
+        ({'redis.conf': 'port 6379\n'}, 10000),
+        ({'compose.yaml': 'services:\n  cache:\n    image: redis:7\n    command: redis-server --maxclients 300\n'}, 300),
+    ],
+)
+def test_redis(run: Run, files: dict[str, str], limit: int) -> None:
+    (server,) = servers(run(files))
+    assert (server['product'].value, server['max_connections'].value, server['wait_timeout_s'].value) == ('redis', limit, float('inf'))
+
+
+def test_redis_pools_count_where_their_size_is_written(run: Run) -> None:
+    app = 'services:\n  app:\n    image: example.com/app:1\n    deploy: {replicas: 5}\n    environment:\n      CACHE_URL: redis://cache:6379/0?max_connections=100\n      QUEUE_URL: redis://cache:6379/1\n'
+    text = app + '  cache:\n    image: redis:7\n    command: redis-server --maxclients 400\n'
+    (found,) = (item for item in run({'compose.yaml': text}).findings if item.rule.id == 'db-pools-exceed-server')
+    assert (found.values['total'], found.values['usable']) == (500, 400)
+
+
+def test_an_include_that_is_a_comment_includes_nothing(run: Run) -> None:
+    (server,) = servers(run({'postgresql.conf': "max_connections = 50\n#include_dir = 'conf.d'\n"}))
+    assert server['reserved'].value == 3
+    (server,) = servers(run({'postgresql.conf': "max_connections = 50\ninclude_dir = 'conf.d'\n"}))
+    assert not server['reserved'].is_known
