@@ -233,17 +233,7 @@ def _with_metrics(read: Callable[[Owner, Map], Reading]) -> Callable[[Owner, Map
 def _chart_values(owner: Owner, root: Map) -> Reading:
     from configaudit.extract.carriers.values_inline import read_values
 
-    reading = read_values(owner, root)
-    if any(word in owner.document.parsed for word in _DATABASES):
-        from configaudit.extract.services.database_charts import chart_server
-
-        server = chart_server(owner, root)
-        reading.components.extend([server] if server is not None else [])
-    return reading
-
-
-_DATABASES = (b'postgresql', b'mysql', b'mariadb')
-"""Words of every release that may install a database server."""
+    return read_values(owner, root)
 
 
 def _with_renames(read: Callable[[Owner, Map], Reading]) -> Callable[[Owner, Map], Reading]:

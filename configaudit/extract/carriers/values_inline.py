@@ -20,12 +20,20 @@ _PATHS = {
 }
 _GROUPS = {'Application': 'argoproj.io/'}
 
+_DATABASES = (b'postgresql', b'mysql', b'mariadb')
+"""Words of every release that may install a database server."""
+
 
 def read_values(owner: Owner, root: Map) -> Reading:
     """The values that an object gives to its chart: a mapping where it stands, a string as a file of its own."""
     reading = nothing()
     if not (text(root, 'apiVersion') or '').startswith(_GROUPS.get(owner.kind, '')):
         return reading
+    if any(word in owner.document.parsed for word in _DATABASES):
+        from configaudit.extract.services.database_charts import chart_server
+
+        server = chart_server(owner, root)
+        reading.components.extend([server] if server is not None else [])
     for node in _values(owner.kind, mapping(root, 'spec')):
         if isinstance(node, Map) and is_values(owner.document, node):
             reading.add(read_tree(owner.document, node, owner.partial))
