@@ -94,7 +94,7 @@ def _runner(component: Component, drawn: Mapping[Component, Collection[Component
     """What runs a proxy's file or a program."""
     if component.kind.name in PROXY_ROOTS:
         found, evidence = _mounting(component, composed), 'mount'
-        if not found and not composed:
+        if not found and not any(_in_one_line(one, component) for one in composed):
             found, evidence = _with_image(component, drawn), 'image'
     elif component.kind.name in IN_CODE:
         found, evidence = _building(component, composed), 'build'

@@ -4,7 +4,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from configaudit.context import Context
-from configaudit.knowledge.chain import ASIDE, FOLDED, NEEDS, NEXT, NOT_DRAWN, OTHER_SIDE, Relation, ranked, relation
+from configaudit.knowledge.chain import (
+    ASIDE,
+    CALLERS,
+    CARRIER,
+    FOLDED,
+    NEEDS,
+    NEXT,
+    NOT_DRAWN,
+    OTHER_SIDE,
+    Relation,
+    ranked,
+    relation,
+)
 from configaudit.model import Component
 
 _REASONS = {
@@ -178,32 +190,40 @@ def _inside_files(drawn: Iterable[Component]) -> Iterator[Edge]:
 
 
 def without_short_cuts(edges: Iterable[Edge]) -> list[Edge]:
-    """Without the edges that a longer way of requests between the same two makes superfluous."""
-    after: dict[Component, dict[Component, None]] = {}
+    """Without the links past a hop: a route to a workload when it leads to the Service in front of it."""
+    edges = list(edges)
+    after: dict[Component, dict[Component, bool]] = {}
     for edge in edges:
         if not edge.beside:
-            after.setdefault(edge.source, {})[edge.target] = None
+            after.setdefault(edge.source, {})[edge.target] = edge.carries
     kept = []
     for edge in edges:
         ways = after.get(edge.source, {})
-        if not edge.beside and len(ways) > 1 and _reaches(edge, after):
+        if not edge.beside and not edge.carries and len(ways) > 1 and _passes_by(edge, after):
             del ways[edge.target]
         else:
             kept.append(edge)
     return kept
 
 
-def _reaches(edge: Edge, after: Mapping[Component, Mapping[Component, None]]) -> bool:
-    """Whether another way leads from an edge's source to its target."""
-    seen = {edge.source}
-    waiting = [one for one in after[edge.source] if one is not edge.target]
+def _passes_by(edge: Edge, after: Mapping[Component, Mapping[Component, bool]]) -> bool:
+    """Whether the same request takes another way from an edge's source to its target.
+
+    What a program calls is a request of its own: the way goes on inside a workload, and out of it only from the source.
+    """
+    own = [edge.source, *(one for one, carried in after[edge.source].items() if carried)]
+    seen: set[Component] = set()
+    waiting = [edge.source]
     while waiting:
         one = waiting.pop()
-        if one is edge.target:
+        if one in seen or (one.kind.name in CALLERS and one not in own):
+            continue
+        seen.add(one)
+        inside = ranked(one) == CARRIER
+        following = [other for other, carried in after.get(one, {}).items() if (carried or not inside) and (one, other) != (edge.source, edge.target)]
+        if edge.target in following:
             return True
-        if one not in seen:
-            seen.add(one)
-            waiting.extend(after.get(one, ()))
+        waiting.extend(following)
     return False
 
 

@@ -77,6 +77,10 @@ RANK = {
 }  # fmt: skip
 """Kinds and traits in the order in which a request meets them."""
 UNRANKED = 7
+CARRIER = RANK['workload']
+"""The rank of what runs processes."""
+CALLERS = frozenset(('pool', 'http-client', 'grpc-client'))
+"""What a program asks others with."""
 
 FOLDED = ('container', 'pod', 'go-runtime', 'managed-heap', 'grpc-environment', 'math-threads')
 """Parts of their workload or carrier: drawn with it."""

@@ -130,3 +130,14 @@ def test_a_pool_says_it_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'all.yaml').write_text(workload('app', 'x/app:1', env=POOL % 'db') + '---\n' + workload('db', 'postgres:16', '["-c", "max_connections=50"]') + service('db', 5432))
     assert not any(link.word == 'calls' for link in drawn().links)
+
+
+def test_a_call_stays_when_what_is_called_calls_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """front calls cart and checkout, checkout calls cart: all three are requests of their own."""
+    monkeypatch.chdir(tmp_path)
+    env = '[{name: CART_ADDR, value: "cart:80"}, {name: CHECKOUT_ADDR, value: "checkout:80"}]'
+    parts = [workload('front', 'x/front:1', env=env), workload('checkout', 'x/checkout:1', env=env.replace('checkout', 'nobody')) + service('checkout')]
+    (tmp_path / 'all.yaml').write_text('---\n'.join([*parts, workload('cart', 'x/cart:1') + service('cart')]))
+    assert {(asking, answering) for asking, word, answering in hops(drawn()) if word == 'calls'} == {
+        ('workload front', 'service cart'), ('workload front', 'service checkout'), ('workload checkout', 'service cart'),
+    }  # fmt: skip
