@@ -11,6 +11,8 @@ from .db_demand import Demand, demands_of, worst_pods
 CHECKLIST_SHARE = 0.6
 """The July checklist's own formula: max_connections x 0.6 / pods for each pod."""
 
+_LOOPBACK = ('localhost', '127.0.0.1', '::1')
+
 
 @rule(
     'db-pools-exceed-server', on='database', severity='error', checklist='july-7',
@@ -157,6 +159,8 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
         return
     if size.known_value == math.inf:
         raise NotApplicable('it has no limit, which is another finding')
+    if str(pool['host'].known_value) in _LOOPBACK and not pool.peers('carrier'):
+        raise NotApplicable('a developer\'s own database, unless something overrides the address')
     pods, processes = worst_pods(pool), pool['processes']
     workers = int(processes.value or 1)
     host = pool['host'].known_value or 'the database'

@@ -159,6 +159,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.python_pools', 'join_servers', reading)
     if files is not None and any('http2' in component.settings for component in reading.components):
         _call('services.python_requirements', 'join_requirements', reading.components, files)
+    if any('configures' in component.settings for component in reading.components):
+        _call('services.spring_layers', 'join_configurers', reading.components)
     if any('profile' in component.settings for component in reading.components):
         _call('services.spring_layers', 'join_layers', reading.components)
     if files is not None and any(data.kind == 'nginx' for data in reading.data):

@@ -10,6 +10,8 @@ from configaudit.knowledge.kinds import declare
 from configaudit.model import Kind, SettingSpec
 
 _PROFILE = {'profile': SettingSpec('text')}
+_CONFIGURES = {'configures': SettingSpec('bool', False)}
+"""A program's function that is handed a builder: it sets up ends that a starter for Spring makes."""
 """Of Spring, whose file is laid over the main one."""
 
 POOL = declare(Kind('pool', ('bounded-pool',), {
@@ -89,6 +91,7 @@ HEAP = declare(Kind('managed-heap', (), {
 
 GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
     **_PROFILE,
+    **_CONFIGURES,
     'target': SettingSpec('text'),
     'time_s': SettingSpec('s', math.inf),
     'timeout_s': SettingSpec('s', 20),
@@ -110,6 +113,7 @@ GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
 
 GRPC_SERVER = declare(Kind('grpc-server', ('grpc-end',), {
     **_PROFILE,
+    **_CONFIGURES,
     'names': SettingSpec(default=()),
     'unread': SettingSpec(default=()),
     'written_in': SettingSpec('text'),

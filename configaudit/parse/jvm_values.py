@@ -16,7 +16,9 @@ _TO = {
     'inWholeMilliseconds': 1e-3, 'inWholeSeconds': 1, 'inWholeMinutes': 60, 'inWholeNanoseconds': 1e-9,
 }  # fmt: skip
 _KOTLIN = {'milliseconds': 1e-3, 'seconds': 1, 'minutes': 60, 'hours': 3600, 'days': 86400, 'microseconds': 1e-6, 'nanoseconds': 1e-9}
-_CONVERSIONS = ('toLong', 'toInt', 'toJavaDuration', 'toDouble', 'longValue', 'intValue')
+_CONVERSIONS = ('toLong', 'toInt', 'toIntOrNull', 'toLongOrNull', 'toJavaDuration', 'toDouble', 'longValue', 'intValue')
+_BOXES = ('Integer', 'Long')
+_PARSERS = ('parseInt', 'parseLong', 'valueOf')
 _LIMITS = {'Long.MAX_VALUE': 2**63 - 1, 'Integer.MAX_VALUE': 2**31 - 1, 'Int.MAX_VALUE': 2**31 - 1}
 _NUMBER = regex(r'(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)$')
 _SIMPLE_ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '"': '"', "'": "'", '$': '$'}
@@ -26,7 +28,11 @@ _LONGEST = 4096
 
 
 class Unfolded(Exception):
-    """A value that only running the program would tell; the text says why, where that is known."""
+    """A value that only running the program would tell; the text says why, `variable` which variable of the environment tells it, where that is known."""
+
+    def __init__(self, reason: str = '', variable: str = '') -> None:
+        super().__init__(reason)
+        self.variable = variable
 
 
 class Span(NamedTuple):
@@ -49,7 +55,8 @@ def value(expr: Expr, scope: Scope, depth: int = MAX_DEPTH) -> Any:
         return expr.name == 'true'
     if kind == 'property':
         key, colon, default = expr.name.partition(':')
-        raise Unfolded(f'the property {key} decides it' + (f' ({default} unless it is set)' if colon and default else ''))
+        reason = f'the property {key} decides it' + (f' ({default} unless it is set)' if colon and default else '')
+        raise Unfolded(reason, key.replace('.', '_').replace('-', '').upper())
     if kind in ('field', 'name'):
         return _field(expr, scope, depth)
     if kind == 'call':
@@ -58,6 +65,8 @@ def value(expr: Expr, scope: Scope, depth: int = MAX_DEPTH) -> Any:
         operand = value(expr.arguments[0], scope, depth - 1)
         if isinstance(operand, (int, float)):
             return -operand
+    if kind == 'binary' and expr.name == '?:':
+        return value(expr.arguments[0], scope, depth - 1)
     if kind == 'binary':
         return _arithmetic(expr.name, *(value(part, scope, depth - 1) for part in expr.arguments))
     raise Unfolded
@@ -99,12 +108,28 @@ def _call(expr: Expr, scope: Scope, depth: int) -> Any:
         return Span(_count(value(given[0], scope, depth - 1)) * unit_of(given[1]))
     if owner in UNITS and expr.name in _TO and len(given) == 1:
         return _whole(_count(value(given[0], scope, depth - 1)) * UNITS[owner] / _TO[expr.name])
+    variable = value(given[0], scope, depth - 1) if given and _reads_environment(expr, owner) else ''
+    if variable and isinstance(variable, str):
+        raise Unfolded(f'${variable} decides it', variable)
+    if owner in _BOXES and expr.name in _PARSERS and given:
+        return _converted(value(given[0], scope, depth - 1))
     if expr.of is not None and not given:
         base = value(expr.of, scope, depth - 1)
         if expr.name in _CONVERSIONS:
-            return base
+            return _converted(base)
         return _measured(expr.name, base)
     raise Unfolded
+
+
+def _reads_environment(expr: Expr, owner: str) -> bool:
+    """Whether a call is `System.getenv("X")`, or `System.getenv().getOrDefault("X", ...)`."""
+    if expr.name == 'getenv':
+        return owner == 'System'
+    return expr.name in ('getOrDefault', 'get') and expr.of is not None and expr.of.kind == 'call' and expr.of.name == 'getenv'
+
+
+def _converted(base: Any) -> Any:
+    return _number(base.strip()) if isinstance(base, str) else base
 
 
 def _count(number: Any) -> float:

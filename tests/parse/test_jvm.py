@@ -141,3 +141,20 @@ def test_hostile_input_never_ends_the_process() -> None:
             texts.append((language, bytes(data)))
     result = subprocess.run([sys.executable, '-c', _HOSTILE.format(texts=texts)], capture_output=True, text=True, timeout=120)
     assert result.stdout == 'done\n', result.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    ('language', 'expression', 'variable'),
+    [
+        ('java', 'System.getenv("POOL_SIZE")', 'POOL_SIZE'), ('java', 'Integer.parseInt(System.getenv().getOrDefault("POOL_SIZE", "7"))', 'POOL_SIZE'), ('java', 'System.getProperty("a")', ''),
+        ('kotlin', 'System.getenv("POOL_SIZE")?.toInt() ?: 10', 'POOL_SIZE'), ('kotlin', '(System.getenv("POOL_SIZE") ?: "10").toInt()', 'POOL_SIZE'), ('kotlin', 'env("POOL_SIZE")', ''),
+    ],
+)  # fmt: skip
+def test_the_variable_that_decides(language: str, expression: str, variable: str) -> None:
+    with pytest.raises(Unfolded) as why:
+        folded(expression, language=language)
+    assert why.value.variable == variable
+
+
+def test_parsed_numbers_are_folded() -> None:
+    assert (folded('Long.valueOf("12")'), folded('"12".toInt()', language='kotlin')) == (12, 12)

@@ -20,7 +20,7 @@ _UNREAD = regex(
 )
 _CLIENT = {
     'keepalivetime': ('time_s', 's'), 'keepalivetimeout': ('timeout_s', 's'), 'keepalivewithoutcalls': ('permit_without_stream', 'bool'),
-    'address': ('target', 'text'),
+    'address': ('target', 'text'), 'target': ('target', 'text'),
 }  # fmt: skip
 _SERVER = {
     'permitkeepalivetime': ('min_time_s', 's'), 'permitkeepalivewithoutcalls': ('permit_without_stream', 'bool'),
@@ -57,7 +57,10 @@ def spring_grpc(found: Sequence[Entry], file: str, application: str, partial: st
         parts = tuple(map(squash, own))
         if parts[0] != 'grpc' or len(parts) < 3:
             continue
-        at = 3 if parts[2] in ('channel', 'channels') and len(parts) > 4 else 2
+        in_group = parts[2] in ('channel', 'channels')
+        if path[0] == 'spring' and parts[1] == 'client' and not in_group and parts[2] != 'defaultchannel':
+            continue  # of another starter
+        at = 3 if in_group and len(parts) > 4 else 2
         side = own[at] if parts[1] == 'client' and len(parts) > at + 1 else ''
         key = ''.join(parts[at + 1 :] if side else parts[2:])
         if side:

@@ -76,6 +76,7 @@ def _client(source: Source, made: Made, number: int) -> Component | None:
     partial = _partial(made)
     if partial and not settings:
         return None
+    _configures(source, made, settings)
     return component(GRPC_CLIENT, source, made, settings, number, partial)
 
 
@@ -102,7 +103,13 @@ def _server(source: Source, made: Made, number: int) -> Component | None:
         settings['port'] = Setting('port', str(port), source.place(made.birth.arguments[0].node), locked=LOCKED)
     if _partial(made) and not settings:
         return None
+    _configures(source, made, settings)
     return component(GRPC_SERVER, source, made, settings, number, _partial(made))
+
+
+def _configures(source: Source, made: Made, settings: dict[str, Setting]) -> None:
+    if made.birth.kind == 'parameter':
+        settings['configures'] = Setting('configures', True, source.place(made.birth.node))
 
 
 def _take(source: Source, made: Made, names: dict[str, str], settings: dict[str, Setting]) -> None:

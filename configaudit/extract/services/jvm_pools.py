@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from configaudit.extract.services.dsn import parse_dsn
 from configaudit.extract.services.jvm_objects import Call, Made, objects_of
-from configaudit.extract.services.jvm_values import LOCKED, component, last, text_of
+from configaudit.extract.services.jvm_values import LOCKED, component, last, text_of, variable_of
 from configaudit.extract.services.pool_drafts import Draft, add_url, component_of
 from configaudit.extract.words import Word
 from configaudit.knowledge.pool_libraries import LIBRARIES, squash
@@ -32,6 +32,7 @@ def pools_of(source: Source) -> Iterator[Component]:
     for made in objects_of(source, _kind, builders=False):
         library = LIBRARIES[made.kind]
         settings: dict[str, Setting] = {}
+        decided: list[tuple[str, str, float]] = []
         for call in made.calls:
             key = squash(call.name.removeprefix('set'))
             if key == 'adddatasourceproperty' and len(call.arguments) == 2:
@@ -43,8 +44,12 @@ def pools_of(source: Source) -> Iterator[Component]:
                 found = last(source, name, same if len(same) > 1 else [call], 'ms' if unit == 'ms' else '')
                 if found is not None:
                     settings[name] = _limit(found, library.unlimited.get(name, ()))
+                if variable := variable_of(call.arguments[0], call.scope):
+                    decided.append((name, variable, 0.001 if unit == 'ms' else 1))
             elif key in _ADDRESS and call.arguments:
                 _address(source, call, settings)
+        if decided:
+            settings['decided_by'] = Setting('decided_by', tuple(decided), source.place(made.birth.node))
         if any(name in settings for name in _WORTH) and (made.kind != 'jedis' or 'max_open' in settings):
             yield _pool(source, made, settings, number)
             number += 1
@@ -69,6 +74,9 @@ def _address(source: Source, call: Call, settings: dict[str, Setting]) -> None:
     if dsn is not None:
         add_url(settings, dsn)
     else:
+        variable = variable_of(call.arguments[0], call.scope)
+        if variable:
+            settings['variable'] = Setting('variable', variable, source.place(call.arguments[0].node))
         settings.setdefault('host', Setting('host', None, source.place(call.arguments[0].node), reason='the program works it out'))
 
 

@@ -21,6 +21,15 @@ def known(expr: Expr, scope: Scope) -> Any:
         return None
 
 
+def variable_of(expr: Expr, scope: Scope) -> str:
+    """The variable of the environment that an expression takes its value from, or ''."""
+    try:
+        value(expr, scope)
+    except Unfolded as why:
+        return why.variable
+    return ''
+
+
 def text_of(expr: Expr, scope: Scope) -> str | None:
     """The constant text of an expression, or None."""
     found = known(expr, scope)

@@ -12,7 +12,7 @@ LAYER = 'a Spring profile, laid over the main configuration'
 _FILE = regex(r'^(application|bootstrap|appsettings)(?:[-.]([\w-]+))?\.(?:ya?ml|properties|json)$')
 _NAMED = regex(r'[-.](\w+)\.(?:ya?ml|properties|json)$')
 _NOT_SERVED = regex(r'(?:^|/)src/\w*[tT]est\w*/')
-_DEVELOPMENT = frozenset(('dev', 'develop', 'development', 'test', 'tests', 'testing', 'unittest', 'it', 'integration', 'integrationtest', 'local', 'localhost', 'ci', 'e2e', 'ide', 'intellij', 'h2', 'embedded', 'demo', 'sample'))
+_DEVELOPMENT = frozenset(('dev', 'develop', 'development', 'test', 'tests', 'testing', 'unittest', 'it', 'integration', 'integrationtest', 'local', 'localhost', 'ci', 'e2e', 'ide', 'intellij', 'h2', 'embedded', 'demo', 'sample', 'example', 'template'))
 _PRODUCTION = frozenset(('prod', 'production', 'prd', 'live', 'release'))
 _KEYS = (('spring', 'config', 'activate', 'on-profile'), ('spring', 'config', 'activate', 'on', 'profile'), ('spring', 'profiles'))
 
@@ -66,6 +66,23 @@ def _key(component: Component) -> tuple[str, str, str]:
     folder, _, file = place.document.path.rpartition('/')
     own = component.identity.partition('/')[2] if _FILE.match(file) else component.identity
     return folder, component.kind.name, own
+
+
+def join_configurers(components: list[Component]) -> None:
+    """Give the gRPC ends that a module's configuration describes what its programs do to their builders."""
+    described = [component for component in components if component.kind.name.startswith('grpc-') and not component['written_in'].known_value]
+    used: set[Component] = set()
+    for program in components:
+        if 'configures' in program.settings:
+            ends = [end for end in described if end.kind is program.kind and _module(end) == _module(program)]
+            for end in ends:
+                end.settings.update({name: setting for name, setting in program.settings.items() if name not in ('configures', 'written_in')})
+            used.update([program] if ends else [])
+    components[:] = [component for component in components if component not in used]
+
+
+def _module(component: Component) -> str:
+    return component.place.outermost().document.path.partition('src/main/')[0]
 
 
 def join_processes(components: list[Component]) -> None:

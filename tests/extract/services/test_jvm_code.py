@@ -179,3 +179,9 @@ def test_port_and_streams_of_a_server(run) -> None:  # type: ignore[no-untyped-d
 def test_a_client_that_asks_for_generated_text(run) -> None:  # type: ignore[no-untyped-def]
     client = one(run('final OkHttpClient c = new OkHttpClient(); // "/v1/embeddings"\nvoid g() { c.newCall(post("http://vllm:8000/v1/chat/completions")).enqueue(x); }'), 'http-client')
     assert (client['answers'].value, client['gap_timeout_s'].value, client['connections'].value) == ('the path /v1/chat/completions', 10, 5)
+
+
+def test_a_size_that_the_environment_gives(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / 'compose.yaml').write_text('services:\n  shop:\n    image: example.com/shop:1\n    environment: {POOL_SIZE: "35", DATABASE_URL: "jdbc:postgresql://pg/shop"}\n')
+    result = run('HikariConfig g() { HikariConfig c = new HikariConfig(); c.setJdbcUrl(System.getenv("DATABASE_URL")); c.setMaximumPoolSize(Integer.parseInt(System.getenv("POOL_SIZE"))); return c; }')
+    assert [(pool['max_open'].value, pool['host'].value) for pool in result.components if pool.kind.name == 'pool'] == [(35, 'pg')]

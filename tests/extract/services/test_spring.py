@@ -194,3 +194,27 @@ def test_the_environments_of_aspnet(run: Run) -> None:
     assert not of(run({'appsettings.Development.json': text.format('localhost')}), 'pool')
     found = of(run({'appsettings.json': text.format('localhost'), 'appsettings.Production.json': text.format('pg').replace(';Maximum Pool Size=30', '')}), 'pool')
     assert [(pool['host'].value, pool['max_open'].value) for pool in found] == [('pg', 100)]
+
+
+def test_what_a_program_does_to_the_builder_of_a_starter(run: Run) -> None:
+    code = (
+        'package shop;\nimport io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;\nimport java.util.concurrent.TimeUnit;\nclass Config {\n  Object configurer() {\n'
+        '    return b -> { ((NettyServerBuilder) b).permitKeepAliveTime(20, TimeUnit.SECONDS).permitKeepAliveWithoutCalls(true); };\n  }\n}\n'
+    )
+    files = {
+        'stock/src/main/resources/application.yml': 'spring:\n  application: {name: stock}\ngrpc:\n  server:\n    port: 9000\n', 'stock/src/main/java/shop/Config.java': code,
+        'shop/src/main/resources/application.yml': 'grpc:\n  client:\n    stock:\n      enableKeepAlive: true\n      keepAliveTime: 30\n      keepAliveWithoutCalls: true\n',
+    }  # fmt: skip
+    result = run(files)
+    (server,) = of(result, 'grpc-server')
+    assert (server['min_time_s'].value, server['permit_without_stream'].value, server['time_s'].value) == (20, True, 7200)
+    assert not [finding for finding in result.findings if finding.rule.id.startswith('grpc-')]
+
+
+@pytest.mark.parametrize('target', ['static://localhost:9000', 'static://0.0.0.0:${port:9000}', 'dns:///127.0.0.1:9000'])
+def test_a_channel_to_this_machine_is_not_judged(run: Run, target: str) -> None:
+    assert not of(run({'application.yml': f'spring:\n  grpc:\n    client:\n      channel:\n        stock:\n          target: {target}\n'}), 'grpc-client')
+
+
+def test_other_starters_have_other_keys(run: Run) -> None:
+    assert not of(run({'application.yml': 'spring:\n  grpc:\n    client:\n      stock:\n        host: stock\n        keep-alive-timeout: 10\n'}), 'grpc-client')
