@@ -15,7 +15,7 @@ ENVOY = 'Envoy v3 API, KeepaliveSettings'
 CHECKLIST = 'July tuning checklist, change 5'
 
 
-@rule('grpc-backend-over-http1', on='proxy-upstream', severity='error', checklist='july-5', source='gRPC over HTTP/2 specification; ingress-nginx, AWS Load Balancer Controller and Envoy docs')
+@rule('grpc-backend-over-http1', on='proxy-upstream', severity='error', checklist='july-5', source='gRPC over HTTP/2 specification; ingress-nginx, AWS Load Balancer Controller, Envoy and Traefik docs')
 def grpc_backend_over_http1(upstream: Component) -> Iterator[Problem]:
     """gRPC exists on HTTP/2 only: a proxy that speaks HTTP/1.1 to a gRPC server gets no answer that it understands, and every call fails."""
     product = upstream['product'].value
@@ -23,8 +23,18 @@ def grpc_backend_over_http1(upstream: Component) -> Iterator[Problem]:
         yield from _envoy_grpc(upstream)
     elif product in ('ingress-nginx', 'alb'):
         yield from _ingress_grpc(upstream)
+    elif product == 'traefik':
+        yield from _traefik_grpc(upstream)
     else:
         raise NotApplicable('neither an Envoy cluster nor an Ingress backend')
+
+
+def _traefik_grpc(backend: Component) -> Iterator[Problem]:
+    why, protocol = _service_says_grpc(backend), backend['protocol_http']
+    if not why or backend['tls'].value:
+        raise NotApplicable('nothing shows that it speaks gRPC without TLS')
+    if protocol.value != '2':
+        yield Problem(backend['targets'], 'service {name} speaks gRPC ({why}) and Traefik speaks HTTP/1.1 to it: it needs the scheme h2c', name=backend.name, why=why)
 
 
 def _envoy_grpc(cluster: Component) -> Iterator[Problem]:
@@ -251,8 +261,9 @@ def server_keepalive_shorter(upstream: Component) -> Iterator[Problem]:
     idle, place = _pool_idle(upstream)
     for server, closes, remedy, given in _closing_sides(upstream):
         if closes <= idle:
+            kept = 'for ever' if idle == math.inf else f'for {idle:g} s'
             yield Problem(
-                place, 'idle connections to {engine} are kept for {idle} s, and it closes them after {closes} s: a request in that moment is a 502; set {remedy}',
-                engine=server.name, idle=idle, closes=closes, remedy=remedy, severity=None if place.is_set else 'advice',
+                place, 'idle connections to {engine} are kept {kept}, and it closes them after {closes} s: a request in that moment is a 502; set {remedy}',
+                engine=server.name, idle=idle, kept=kept, closes=closes, remedy=remedy, severity=None if place.is_set else 'advice',
                 see=[('closes them', given if given is not None and given.is_set else server.place)], detail=server.name,
             )  # fmt: skip

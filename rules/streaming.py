@@ -77,7 +77,8 @@ def first_token_after_read_timeout(route: Component, *, max_ttft_s: float = 0, l
     why, gap = carries(route), route['read_timeout_s']
     if product in ('haproxy', 'caddy') and not gap.is_set:
         raise NotApplicable('it waits for ever unless a limit is set')
-    shown = {'why': why, 'words': _WORDS[product], 'unset': '' if gap.is_set else ' (unset)', 'see': shown_by(route)}
+    words = 'grpc_read_timeout' if product == 'nginx' and route['protocol_http'].known_value == '2' else _WORDS[product]
+    shown = {'why': why, 'words': words, 'unset': '' if gap.is_set else ' (unset)', 'see': shown_by(route)}
     fix = gap.set({'nginx': '600s'}.get(product, '600')) if gap.slot is not None and product in ('nginx', 'ingress-nginx', 'alb') else None
     if max_ttft_s and max_ttft_s > gap.value:
         yield Problem(gap, '{words}{unset} allows a silence (GAP) of {value} s, and the first token may take {ttft} s: a 504', ttft=max_ttft_s, fix=fix, **shown)  # type: ignore[arg-type]

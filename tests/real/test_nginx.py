@@ -29,7 +29,9 @@ SERVER = re.compile(r'^\s*server\s*\{', re.MULTILINE)
 
 
 def _configurations(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob('*.conf')) if SERVER.search(path.read_text('utf-8'))]
+    """Files that are whole by themselves: with a server, and without other files of their case."""
+    found = {path: path.read_text('utf-8') for path in sorted(folder.rglob('*.conf'))}
+    return [path for path, text in found.items() if SERVER.search(text) and 'include snippets' not in text]
 
 
 CASES = [case for case in testkit.cases(ROOT) if _configurations(case.folder / 'bad')]
@@ -72,16 +74,14 @@ class Nginx(NamedTuple):
         text = text.replace('/etc/tls/', f'{self.folder}/')
         if not re.search(r'^http \{', text, re.MULTILINE):
             text = f'events {{}}\nhttp {{\n{text}}}\n'
-        own = [
-            'access_log off;',
-            *(
-                f'{name}_temp_path {self.folder}/{name};'
-                for name in ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi')
-            ),
-        ]
         file = self.folder / f'nginx-{time.monotonic_ns()}.conf'
-        file.write_text(text.replace('http {', 'http {\n' + '\n'.join(own), 1))
+        file.write_text(text.replace('http {', 'http {\n' + self.paths(), 1))
         return file
+
+    def paths(self) -> str:
+        """Directives that keep everything nginx writes in the folder."""
+        names = ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi')
+        return '\n'.join(['access_log off;', *(f'{name}_temp_path {self.folder}/{name};' for name in names)])
 
 
 @pytest.fixture
@@ -390,6 +390,35 @@ def test_the_read_timeout_is_a_gap_and_no_total(
     body = answer.read()
     assert time.monotonic() - began >= 1
     assert (answer.status, body.count(b'data:')) == ((200, EVENTS) if complete else (504, 0))
+
+
+@pytest.mark.parametrize(('snippet', 'outer', 'status'), [('1s', '9s', 504), ('9s', '1s', 200)])
+def test_an_included_file_sets_what_holds_in_the_block_that_includes_it(
+    snippet: str,
+    outer: str,
+    status: int,
+    nginx: Nginx,
+    upstream: Upstream,
+    start: Callable[..., subprocess.Popen[bytes]],
+    free_port: Callable[[], int],
+) -> None:
+    """The location's snippet goes before the http block of the file that includes the site."""
+    folder, port = nginx.folder / 'included', free_port()
+    shutil.copytree(ROOT / 'first-token-after-read-timeout' / 'nginx-include' / 'bad', folder)
+    changes = {
+        '/etc/nginx/': f'{folder}/', '10.0.0.4:8000': f'127.0.0.1:{upstream.server_address[1]}', 'listen 8080': f'listen 127.0.0.1:{port}',
+        'proxy_read_timeout 60s': f'proxy_read_timeout {snippet}', 'proxy_read_timeout 900s': f'proxy_read_timeout {outer}', 'http {': 'http {\n' + nginx.paths(),
+    }  # fmt: skip
+    for file in folder.rglob('*.conf'):
+        text = file.read_text('utf-8')
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        file.write_text(text)
+    start([*nginx.command(folder / 'nginx.conf')[:-1], f'pid {nginx.folder}/pid; daemon off;'], port)
+    threading.Timer(2, upstream.answer.set).start()
+    client = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
+    client.request('GET', '/v1/chat/completions')
+    assert client.getresponse().status == status
 
 
 class _Waiting(_Answers):

@@ -58,6 +58,9 @@ def _route(document: Document, at: int, manager: Map | None, host: Map, route: M
         if holder is not None and key in holder:
             given = setting(name, document, holder, key, 's')
             settings[name] = given._replace(known_value=math.inf) if given.known_value == 0 else given
+    longest = _longest(document, manager, action)
+    if longest is not None and longest.is_known and float(str(longest.known_value)) < float(str(settings['total_timeout_s'].known_value or 0)):
+        settings['total_timeout_s'] = longest
     for item in maps(manager, 'http_filters') if manager is not None else ():
         mode = mapping(item, 'typed_config', 'processing_mode')
         if mode is not None and 'response_body_mode' in mode:
@@ -70,3 +73,12 @@ def _route(document: Document, at: int, manager: Map | None, host: Map, route: M
             settings[name] = setting(name, document, policy, key, unit)
     file = document.path.rpartition('/')[2]
     return Component(ROUTE, f'{path} to {cluster}', f'{file}/route/{at}/{cluster}', place, settings, slot=slot, partial=partial)
+
+
+def _longest(document: Document, manager: Map | None, action: Map) -> Setting | None:
+    """How long a stream may live at all: the route's own limit, else the connection manager's; 0 means none."""
+    for holder in (mapping(action, 'max_stream_duration'), mapping(manager, 'common_http_protocol_options')):
+        if holder is not None and 'max_stream_duration' in holder:
+            given = setting('total_timeout_s', document, holder, 'max_stream_duration', 's')
+            return given if given.known_value else None
+    return None

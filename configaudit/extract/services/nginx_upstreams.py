@@ -41,13 +41,16 @@ def route_of(found: Pass) -> Component:
     settings['path'] = Setting('path', innermost.name, target.place)
     settings.update(_surroundings(levels, target.place))
     for name, (key, unit) in _ROUTE_DIRECTIVES.items():
-        own = find(levels, key)
+        own = find(levels, key.replace('proxy_', 'grpc_') if directive.name == 'grpc_pass' else key)
         if own.directive is not None:
             settings[name] = setting(name, own.document, own.directive, unit)
         elif own.hidden:
             settings[name] = Setting(name, None, target.place, 'inherited', 'an included file may set it')
     if directive.name == 'grpc_pass':
         settings['protocol_http'] = Setting('protocol_http', '2', target.place)
+        if 'read_timeout_s' not in settings:
+            inside = Slot('nginx', Place(innermost.document, innermost.at, innermost.at), ('grpc_read_timeout',))
+            settings['read_timeout_s'] = Setting('read_timeout_s', 60, target.place, 'default', slot=inside, source='nginx docs, ngx_http_grpc_module')
     settings.update(_headers(levels, target.place))
     path = '/'.join({level.depth: level.name for level in levels if level.depth}.values()) or 'main'
     file = document.path.rpartition('/')[2]

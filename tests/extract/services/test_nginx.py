@@ -99,3 +99,9 @@ def test_the_process() -> None:
 
 def test_a_part_of_a_configuration_is_no_process() -> None:
     assert components('server { listen 80; }', 'nginx') == []
+
+
+@pytest.mark.parametrize(('own', 'seconds'), [('grpc_read_timeout 9m; proxy_read_timeout 5s;', 540), ('proxy_read_timeout 5s;', 60)])
+def test_a_grpc_pass_has_clocks_of_its_own(own: str, seconds: float) -> None:
+    (found,) = components(f'server {{ {own} location / {{ grpc_pass grpc://app:50051; }} }}', 'proxy-route')
+    assert (found['read_timeout_s'].value, found['protocol_http'].value) == (seconds, '2')
