@@ -17,7 +17,7 @@ _ENTRANCES = ('ingress-nginx', 'alb', 'gateway-api', 'ai-gateway', 'gke')
 """Proxies that stand in front of the cluster's own: no sidecar, no pod of the run."""
 _IMAGES = {
     'nginx': ('nginx', 'nginx-unprivileged', 'openresty', 'angie'), 'envoy': ('envoy', 'envoy-distroless'), 'caddy': ('caddy',), 'traefik': ('traefik',),
-    'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian'),
+    'litellm': ('litellm', 'litellm-database', 'litellm-non_root'), 'haproxy': ('haproxy', 'haproxy-alpine', 'haproxy-debian'),
 }  # fmt: skip
 _BASES = ('OPENAI_BASE_URL', 'OPENAI_API_BASE')
 """Variables from which OpenAI's library takes the address of its server."""
@@ -142,7 +142,8 @@ def _doors(routes: list[Component], by_kind: Mapping[str, list[Component]]) -> _
             if route['product'].known_value != 'haproxy':
                 doors.open(host_of(str(name), route.scope), route)
         for service in _services_of(route, by_kind):
-            doors.open(_Host(service.name.lower(), service.scope, True), route)
+            for name in service['names'].known_value if service.kind.name == 'compose-service' else (service.name,):  # type: ignore[attr-defined]
+                doors.open(_Host(name.lower(), service.scope if service.kind.name == 'service' else '', True), route)
     return doors
 
 
@@ -190,7 +191,7 @@ def _reach(client: Component, by_kind: Mapping[str, list[Component]], context: C
     first, _, scope = host.name.partition('.')
     name, scope = (host.name, host.scope) if host.inside else (first, scope)
     services = nearest(client, [one for one in by_kind.get('service', ()) if one.name == name and (not scope or one.scope in ('', scope))])
-    carriers = nearest(client, [one for one in by_kind.get('compose-service', ()) if one.name == name])
+    carriers = nearest(client, [one for one in by_kind.get('compose-service', ()) if name in (one['names'].known_value or ())])  # type: ignore[operator]
     engines = dict.fromkeys(engine for one in (*services, *carriers) for engine in one.peers('engine'))
     client.peer_map.setdefault('service', Peers.of(services, context.complete))
     client.peer_map['engine'] = Peers.of(engines, context.complete, 'what answers there is not among the files read')

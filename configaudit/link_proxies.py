@@ -43,7 +43,7 @@ def _link_targets(upstream: Component, services: list[Component], carriers: list
     found = nearest(upstream, [service for service in services if any(_answers(service, host, upstream.scope) for host, _ in targets)])
     names = {host for host, _ in targets}
     engines = [engine for service in found for engine in service.peers('engine')]
-    carriers = nearest(upstream, [one for one in carriers if one.name in names])
+    carriers = nearest(upstream, [one for one in carriers if names.intersection(one['names'].known_value or ())])  # type: ignore[arg-type]
     engines.extend(engine for carrier in carriers for engine in carrier.peers('engine'))
     holders = [*carriers, *(pod for service in found for pod in service.peers('pod'))]
     alone = [holder.peers('http-server')[0] for holder in holders if len(holder.peers('http-server')) == 1 and not holder.peers('engine')]

@@ -10,7 +10,7 @@ from .retries import AFTER_SENDING
 
 _PRODUCTS = {
     'nginx': 'nginx', 'ingress-nginx': 'Ingress', 'alb': 'ALB', 'envoy': 'Envoy', 'istio': 'VirtualService', 'gateway-api': 'HTTPRoute', 'gke': 'GKE backend',
-    'haproxy': 'HAProxy', 'traefik': 'Traefik', 'caddy': 'Caddy',
+    'haproxy': 'HAProxy', 'traefik': 'Traefik', 'caddy': 'Caddy', 'gcp': 'Google Cloud backend', 'litellm': 'LiteLLM',
 }  # fmt: skip
 TOTAL, GAP = 'TOTAL', 'GAP'
 _HOPS = ('http-client', 'proxy-route')
@@ -47,7 +47,7 @@ def _shorter(*gaps: Setting) -> Setting:
 def generates(hop: Component) -> bool:
     """Whether a hop shows that text is generated at the end of its chain."""
     if hop.kind.name == 'http-client':
-        return bool(hop['streams'].known_value)
+        return bool(hop['streams'].known_value or hop['answers'].known_value)
     return hop.kind.name not in _HOPS or bool(hop['answers'].known_value)
 
 
@@ -56,7 +56,7 @@ def called(hop: Component) -> str:
     if hop.kind.name == 'http-client':
         return f'client {hop.name}'
     product = _PRODUCTS.get(str(hop['product'].known_value), '') if hop.kind.name == 'proxy-route' else hop.kind.name
-    return f'{product} {hop.name}'.strip()
+    return hop.name if hop.name.lower().startswith(product.lower()) else f'{product} {hop.name}'
 
 
 def around(hop: Component) -> list[Component]:
@@ -146,6 +146,8 @@ def again(hop: Component) -> Setting | None:
         servers = {target for upstream in hop.peers('proxy-upstream') for target in upstream['targets'].known_value or ()}  # type: ignore[attr-defined]
         sent = 'non_idempotent' in str(hop['next_upstream'].known_value).split() and len(servers) > 1
         return hop['next_upstream']._replace(known_value=len(servers) - 1) if sent else None
+    if product == 'litellm':
+        return attempts if attempts.known_value else None
     conditions = hop['retry_on']
     if not conditions.is_set or (product != 'caddy' and AFTER_SENDING.search(str(conditions.known_value)) is None):
         return None
@@ -174,4 +176,4 @@ def retries_multiply(hop: Component, *, limit: int = 4) -> Iterator[Problem]:
         arithmetic = ' x '.join(f'(1+{count - 1})' for count in counts)
         message = '{arithmetic} = {product} attempts of one failing request: {chain}'
         chain = ' > '.join(f'{called(one)} {count - 1} {"retry" if count == 2 else "retries"}' for (one, _), count in zip(tries, counts, strict=True))
-        yield Problem(tries[0][1], message, arithmetic=arithmetic, product=product, chain=chain, see=[(called(one), setting) for one, setting in tries[1:]])
+        yield Problem(tries[0][1], message, arithmetic=arithmetic, product=product, chain=chain, see=[(called(one), setting) for one, setting in tries[1:]], severity=None if any(setting.is_set for _, setting in tries) else 'advice')

@@ -33,6 +33,7 @@ _CONTAINER: dict[str, SettingSpec] = {
 
 COMPOSE_SERVICE = declare(Kind('compose-service', ('image-user',), {
     **_CONTAINER,
+    'names': _spec(default=()),
     'build': _spec(),
     'nofile': _spec('count', 'ulimits.nofile', raise_only=True),
     'nofile_soft': _spec('count', 'ulimits.nofile.soft', raise_only=True),

@@ -99,6 +99,8 @@ def _read(service: Service) -> Process:
     profiles = tuple(word.value for node in items(item, 'profiles') if (word := service.word(node)))
     settings['profiles'] = Setting('profiles', profiles, key_place(document, item, 'profiles'))
     settings['waited_for'] = Setting('waited_for', service.waiting, component.place)
+    names = (service.name, *(word.value for key in ('container_name', 'hostname') if (word := service.word(item.get(key))) is not None and word.known))
+    settings['names'] = Setting('names', tuple(dict.fromkeys(names)), component.place)
     settings['ports'] = Setting('ports', tuple(ports(service)), key_place(document, item, 'ports'))
     settings['mounts'] = Setting('mounts', dict(mounts(service)), key_place(document, item, 'volumes'))
     variables = tuple(environment(service))
