@@ -105,6 +105,7 @@ def _by_secret(pool: Component, databases: Iterable[Component]) -> list[Componen
     if _value(pool, 'host') or not names:
         return []
     found = [server for server in databases if (not server.scope or not pool.scope or server.scope == pool.scope) and _made(server, names)]
+    found = nearest(pool, found)
     return found if len(found) == 1 else []
 
 

@@ -1,7 +1,7 @@
 """Rules for connection pools and the servers they open connections to: item 7 of the July checklist."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
 from configaudit.places import Place
@@ -33,7 +33,7 @@ def pools_exceed_server(database: Component, *, warn_share: float = 0.8) -> Iter
     pools = database.peers('pool')
     if not pools:
         raise NotApplicable('no pool that connects to this server is among the files read')
-    usable = usable_of(database)
+    usable = usable_of(database, pools)
     demands = demands_of(pools)
     total = sum(demand.total for demand in demands)
     ending = sum(demand.pods.ending * demand.each for demand in demands)
@@ -45,10 +45,17 @@ def pools_exceed_server(database: Component, *, warn_share: float = 0.8) -> Iter
         raise Unknown(unknown)
 
 
-def usable_of(database: Component) -> int:
+def usable_of(database: Component, pools: Iterable[Component]) -> int:
     """Connections that are left to applications: without the reserved ones; of a pooler, in all of its pods."""
-    free = int(database['max_connections'].value) - int(database['reserved'].value) - int(database['reserved_role'].value)
+    free = int(database['max_connections'].value) - _reserved(database, pools)
     return free * int(database['instances'].value or 1)
+
+
+def _reserved(database: Component, pools: Iterable[Component]) -> int:
+    """Connections that are kept for superusers; none where all that connect are one."""
+    reserved = int(database['reserved'].value) + int(database['reserved_role'].value)
+    superusers = database['superusers'].known_value or ()
+    return 0 if all(pool['user'].known_value in superusers for pool in pools) else reserved  # type: ignore[operator]
 
 
 def _exceeds(database: Component, demands: list[Demand], usable: int, warn_share: float) -> Problem:
@@ -57,7 +64,7 @@ def _exceeds(database: Component, demands: list[Demand], usable: int, warn_share
     total = sum(demand.total for demand in demands)
     ending = sum(demand.pods.ending * demand.each for demand in demands) if total <= warn_share * usable else 0
     limit = database['max_connections']
-    reserved = int(database['reserved'].value) + int(database['reserved_role'].value)
+    reserved = _reserved(database, [demand.pool for demand in demands])
     if total > usable:
         template = '{parts} = {total} connections, over the {usable} that {server} accepts ({limits})'
     elif ending:

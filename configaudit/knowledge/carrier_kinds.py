@@ -56,9 +56,10 @@ COMPOSE_SERVICE = declare(Kind('compose-service', ('image-user',), {
     'replicas': _spec('count', 'deploy.replicas', 1, 'Compose file reference, deploy.replicas'),
     'scale': _spec('count', 'scale', 1, 'Compose file reference, scale'),
     'profiles': _spec(default=()),
+    'aliases': _spec(default=()),
     'waited_for': _spec(default=()),
 }))  # fmt: skip
-"""`waited_for`: names of services with `depends_on: condition: service_healthy` on this one."""
+"""`aliases`: other names under which it is reached. `waited_for`: names of services with `depends_on: condition: service_healthy` on this one."""
 
 DOCKER_RUN = declare(Kind('docker-run', ('image-user',), {
     **_CONTAINER,

@@ -35,6 +35,7 @@ POOL = declare(Kind('pool', ('bounded-pool',), {
     'processes': SettingSpec('count', 1),
     'pods': SettingSpec('count'),
     'surge': SettingSpec('share', 0),
+    'user': SettingSpec('text'),
     'users': SettingSpec('count', 1),
     'most': SettingSpec('count', 0),
     'statement_cache': SettingSpec('count'),
@@ -65,6 +66,7 @@ DATABASE = declare(Kind('database', (), {
     'instances': SettingSpec('count', 1),
     'secrets': SettingSpec(default=()),
     'declared': SettingSpec('bool', False),
+    'superusers': SettingSpec(default=()),
 }))  # fmt: skip
 
 _LIMITS = {'cpu_limit': SettingSpec('cores', raise_only=True), 'memory_limit': SettingSpec('bytes', raise_only=True)}

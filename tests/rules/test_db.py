@@ -240,3 +240,26 @@ def test_lifetime_against_idle_session_timeout(run: Run) -> None:
     files = {'application.yml': text, 'postgresql.conf': 'idle_session_timeout = 10min\n'}
     (found,) = (item for item in run(files).findings if item.rule.id == 'db-lifetime-exceeds-server')
     assert (found.severity, found.values['limit']) == ('error', 600)
+
+
+@pytest.mark.parametrize(
+    ('user', 'given', 'severity'),
+    [
+        ('postgres', '', ['warning']),
+        ('shop', '', ['error']),
+        ('shop', '    environment: {POSTGRES_USER: shop}\n', ['warning']),
+        ('', '', ['error']),
+    ],
+)
+def test_a_superuser_takes_the_reserved_connections_too(run: Run, user: str, given: str, severity: list[str]) -> None:
+    at = f'{user}:pw@' if user else ''
+    text = f'services:\n  app:\n    image: example.com/app:1\n    environment:\n      DATABASE_URL: postgres://{at}db/a?connection_limit=99\n'
+    result = run({'compose.yaml': f'{text}  db:\n    image: postgres:17\n{given}'})
+    assert [item.severity for item in result.findings if item.rule.id == RULE] == severity
+
+
+@pytest.mark.parametrize('names', ['    container_name: store\n', '    hostname: store\n', '    networks: {back: {aliases: [store]}}\n'])
+def test_other_names_of_a_compose_service(run: Run, names: str) -> None:
+    text = 'services:\n  app:\n    image: example.com/app:1\n    environment:\n      DATABASE_URL: postgres://store/a?connection_limit=200\n'
+    result = run({'compose.yaml': f'{text}  db:\n    image: postgres:17\n{names}'})
+    assert [item.severity for item in result.findings if item.rule.id == RULE] == ['error']

@@ -3,7 +3,7 @@
 Source: Compose Specification (compose-spec/compose-spec, spec.md and its parts 05-services, 12-interpolation).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial as bind
 from posixpath import dirname, join, normpath
 
@@ -98,6 +98,7 @@ def _read(service: Service) -> Process:
         settings['build'] = Setting('build', plain(item['build']), key_place(document, item, 'build'))
     profiles = tuple(word.value for node in items(item, 'profiles') if (word := service.word(node)))
     settings['profiles'] = Setting('profiles', profiles, key_place(document, item, 'profiles'))
+    settings['aliases'] = Setting('aliases', tuple(_aliases(service)), component.place)
     settings['waited_for'] = Setting('waited_for', service.waiting, component.place)
     names = (service.name, *(word.value for key in ('container_name', 'hostname') if (word := service.word(item.get(key))) is not None and word.known))
     settings['names'] = Setting('names', tuple(dict.fromkeys(names)), component.place)
@@ -136,6 +137,16 @@ def _setting(service: Service, name: str, unit: str, path: tuple[str, ...]) -> S
         word = service.word(node)
         return setting(name, unit, word, 'yaml_edit') if word is not None else None
     return Setting(name, plain(node), key_place(service.document, parent, path[-1]), unit=unit)
+
+
+def _aliases(service: Service) -> Iterator[str]:
+    """Names beside a service's own: of its container, its host, in its networks."""
+    for key in ('container_name', 'hostname'):
+        name = text(service.item, key)
+        if name:
+            yield name
+    for network in (mapping(service.item, 'networks') or {}).values():
+        yield from (node.value for node in items(network, 'aliases') if isinstance(node, Scalar)) if isinstance(network, Map) else ()
 
 
 def _waiting(services: Mapping[str, Map], name: str) -> tuple[str, ...]:

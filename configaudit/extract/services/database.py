@@ -135,6 +135,9 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
             settings['max_connections'] = setting_of('max_connections', environment[name], 'count')
     for invocation in invocations:
         settings.update(_flags(product, invocation))
+    named = environment.get('POSTGRES_USER')
+    superusers = ('postgres', *([named.value] if named is not None and named.known else []))
+    settings['superusers'] = Setting('superusers', superusers if product == 'postgres' else (), place)
     partial = process.partial or next((item.unseen for item in invocations if item.unseen and any('\ufffc' in word.value for word in item.arguments)), '') or unread
     names = names_of(carrier)
     server = server_of(product, carrier.name, carrier.identity, carrier.scope, place, settings, partial, names)
@@ -149,7 +152,7 @@ def names_of(carrier: Component) -> list[str]:
     """Host names that the carrier itself gives: a compose service's own, a StatefulSet's (its headless Service is often called so)."""
     workloads = carrier.peers('workload')
     if not workloads:
-        return [carrier.name]
+        return [carrier.name, *(carrier['aliases'].known_value or () if 'aliases' in carrier.kind.settings else ())]  # type: ignore[misc]
     return [workload.name for workload in workloads if workload['object_kind'].known_value == 'StatefulSet']
 
 

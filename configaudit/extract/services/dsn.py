@@ -35,6 +35,8 @@ class Dsn(NamedTuple):
     open: bool
     """Parameters may stand in a part that is not known."""
     mariadb: bool = False
+    user: str = ''
+    """'' when it is not known."""
 
 
 def parse_dsn(word: Word) -> Dsn | None:
@@ -60,8 +62,14 @@ def parse_dsn(word: Word) -> Dsn | None:
     return Dsn(
         word, product, (scheme[3] or '').lower(), bool(scheme[1]), '' if HOLE in host else host.lower(), parameters,
         HOLE in re.sub(rf'=[^&;]*{HOLE}[^&;]*', '=', query) or (query_at < 0 and '/' not in head and text.endswith(HOLE)),
-        scheme[2].lower() == 'mariadb',
+        scheme[2].lower() == 'mariadb', _user(head, parameters),
     )  # fmt: skip
+
+
+def _user(head: str, parameters: dict[str, Word]) -> str:
+    """Who connects: before the @, or a parameter."""
+    name = head.rpartition('@')[0].partition(':')[0] if '@' in head else parameters['user'].value if 'user' in parameters else ''
+    return '' if HOLE in name or '$' in name else name
 
 
 def _host(written: str, host: str, text: str) -> str:

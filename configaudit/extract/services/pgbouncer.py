@@ -121,6 +121,8 @@ def pool_of(pooler: Pooler, behind: Behind) -> Component:
     if pooler.instances is not None:
         settings['pods'] = pooler.instances._replace(name='pods', origin='explicit')
     name = pooler.name if behind.key == '*' else f'{pooler.name} {behind.key}'
+    if behind.user:
+        settings['user'] = Setting('user', behind.user, place)
     return component_of(Draft(behind.key, 'pgbouncer', settings, place), name, f'{pooler.identity}/pool/{behind.key}', pooler.scope, pooler.partial)
 
 

@@ -52,6 +52,8 @@ def add_url(settings: dict[str, Setting], dsn: Dsn, writer: str = 'argument') ->
     settings['url'] = url._replace(known_value=word.value, reason='', secret=True)
     settings['product'] = Setting('product', dsn.product, word.place)
     settings['host'] = Setting('host', dsn.host or None, word.place, reason='' if dsn.host else 'the host is filled from a variable')
+    if dsn.user:
+        settings['user'] = Setting('user', dsn.user, word.place)
     library = library_of(dsn)
     for name, value in dsn.parameters.items():
         reader, key = QUERY.get(name, (library, name))

@@ -103,7 +103,12 @@ def _odyssey(file: _File) -> Iterator[Component]:
         host = hosts.get(storage)
         key = '/'.join(part.text for part in (*database.head[1:], *user.head[1:]))
         size = _count(file, 'max_open', given.get('pool_size'), math.inf, 1, 0)
-        yield _pool(file, key, host.text if host is not None else '', {'max_open': size if size.is_set else size._replace(place=_at(file, user))})
+        yield _pool(file, key, host.text if host is not None else '', {'max_open': size if size.is_set else size._replace(place=_at(file, user)), 'user': _user(file, user)})
+
+
+def _user(file: _File, group: Group) -> Setting:
+    name = group.head[-1].text
+    return Setting('user', None if name == 'default' else name, _at(file, group))
 
 
 def _at(file: _File, group: Group) -> Place:

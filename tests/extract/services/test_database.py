@@ -186,14 +186,16 @@ def test_a_mounted_file_is_the_containers(run: Run) -> None:
     assert (found.values['total'], found.place.document.path) == (120, 'bouncer.ini')
 
 
-def test_a_described_server(run: Run) -> None:
+def test_a_described_server(run: Run, tmp_path: Path) -> None:
     text = APP.format(host='orders.abc.eu-west-1.rds.amazonaws.com')
     config = 'databases:\n  - name: orders\n    hosts: [orders.abc.eu-west-1.rds.amazonaws.com]\n    max_connections: 200\n'
     from configaudit.config import read_config
 
-    (Path('configaudit.yaml')).write_text(config)
-    (found,) = (item for item in run({'compose.yaml': text}, read_config('configaudit.yaml', trusted=True)).findings if item.rule.id == 'db-pools-exceed-server')
-    assert (found.values['usable'], found.values['server'], found.related[0][1].document.path) == (197, 'orders', 'configaudit.yaml')
+    (tmp_path / 'configaudit.yaml').write_text(config)
+    result = run({'compose.yaml': text}, read_config(str(tmp_path / 'configaudit.yaml'), trusted=True))
+    (found,) = (item for item in result.findings if item.rule.id == 'db-pools-exceed-server')
+    assert (found.values['usable'], found.values['server']) == (197, 'orders')
+    assert found.related[0][1].document.path.endswith('configaudit.yaml')
 
 
 RELEASE = """\
