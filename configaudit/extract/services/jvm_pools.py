@@ -29,7 +29,11 @@ _BOUND = regex(rb'@ConfigurationProperties\b|\bBinder\.get\b')
 def pools_of(source: Source) -> Iterator[Component]:
     """The pools that a file sets up itself; one that Spring's configuration fills is read there."""
     number = 0
-    for made in objects_of(source, _kind, builders=False):
+    found = objects_of(source, _kind, builders=False)
+    templates = {id(made) for made in found if made.called('copyStateTo')}
+    for made in found:
+        if id(made) in templates:
+            continue
         library = LIBRARIES[made.kind]
         settings: dict[str, Setting] = {}
         decided: list[tuple[str, str, float]] = []
@@ -41,9 +45,9 @@ def pools_of(source: Source) -> Iterator[Component]:
             if key in library.keys and call.arguments:
                 name, unit = library.keys[key]
                 same = [other for other in made.calls if squash(other.name.removeprefix('set')) == key]
-                found = last(source, name, same if len(same) > 1 else [call], 'ms' if unit == 'ms' else '')
-                if found is not None:
-                    settings[name] = _limit(found, library.unlimited.get(name, ()))
+                setting = last(source, name, same if len(same) > 1 else [call], 'ms' if unit == 'ms' else '')
+                if setting is not None:
+                    settings[name] = _limit(setting, library.unlimited.get(name, ()))
                 if variable := variable_of(call.arguments[0], call.scope):
                     decided.append((name, variable, 0.001 if unit == 'ms' else 1))
             elif key in _ADDRESS and call.arguments:
@@ -51,7 +55,7 @@ def pools_of(source: Source) -> Iterator[Component]:
         if decided:
             settings['decided_by'] = Setting('decided_by', tuple(decided), source.place(made.birth.node))
         if any(name in settings for name in _WORTH) and (made.kind != 'jedis' or 'max_open' in settings):
-            yield _pool(source, made, settings, number)
+            yield _pool(source, made, settings, number, bool(templates))
             number += 1
 
 
@@ -80,9 +84,9 @@ def _address(source: Source, call: Call, settings: dict[str, Setting]) -> None:
         settings.setdefault('host', Setting('host', None, source.place(call.arguments[0].node), reason='the program works it out'))
 
 
-def _pool(source: Source, made: Made, settings: dict[str, Setting], number: int) -> Component:
-    """With the defaults of its library; what a properties file or a binding may add stays open."""
-    filled = made.birth.kind == 'parameter' or bool(made.birth.arguments) or _BOUND.search(source.data) is not None
+def _pool(source: Source, made: Made, settings: dict[str, Setting], number: int, copied: bool) -> Component:
+    """With the defaults of its library; what a properties file, a binding or a copied configuration may add stays open."""
+    filled = copied or made.birth.kind == 'parameter' or bool(made.birth.arguments) or _BOUND.search(source.data) is not None
     loose = component(POOL, source, made, settings, number)
     if made.kind == 'jedis':
         settings['product'] = Setting('product', 'redis', loose.place)

@@ -185,3 +185,9 @@ def test_a_size_that_the_environment_gives(run, tmp_path: Path) -> None:  # type
     (tmp_path / 'compose.yaml').write_text('services:\n  shop:\n    image: example.com/shop:1\n    environment: {POOL_SIZE: "35", DATABASE_URL: "jdbc:postgresql://pg/shop"}\n')
     result = run('HikariConfig g() { HikariConfig c = new HikariConfig(); c.setJdbcUrl(System.getenv("DATABASE_URL")); c.setMaximumPoolSize(Integer.parseInt(System.getenv("POOL_SIZE"))); return c; }')
     assert [(pool['max_open'].value, pool['host'].value) for pool in result.components if pool.kind.name == 'pool'] == [(35, 'pg')]
+
+
+def test_a_configuration_that_others_copy_is_no_pool(run) -> None:  # type: ignore[no-untyped-def]
+    text = 'val common = HikariConfig().apply { maxLifetime = 1800000; jdbcUrl = url }\nval app = HikariDataSource(HikariConfig().apply {\n common.copyStateTo(this)\n maximumPoolSize = 25\n})'
+    pool = one(run(text, _KT), 'pool')
+    assert (pool['max_open'].value, pool['max_lifetime_s'].known_value, bool(pool.partial)) == (25, None, True)
