@@ -25,6 +25,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'database': ('db',),
     'go-runtime': ('golang',),
     'managed-heap': ('heap',),
+    'node-runtime': ('node_runtime',),
     'grpc-client': ('grpc', 'grpc_balancing', 'grpc_noop', 'grpc_times'),
     'grpc-server': ('grpc_balancing',),
     'http-client': ('http_clients', 'http_client_waits', 'python_clients', 'chains'),

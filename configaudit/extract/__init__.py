@@ -57,6 +57,8 @@ FORMATS: dict[str, str] = {
     'pgpool': 'services.poolers',
     'odyssey': 'services.poolers',
     'proxysql': 'services.poolers',
+    'rust': 'services.rust_code',
+    'prisma': 'services.prisma',
 }
 """Format -> the module whose `read(document)` reads it."""
 
@@ -165,6 +167,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.spring_layers', 'join_layers', reading.components)
     if files is not None and any(data.kind == 'nginx' for data in reading.data):
         _call('services.nginx_files', 'join_includes', reading, files)
+    if any(data.kind == 'pm2' for data in reading.data):
+        _call('services.javascript_runtime', 'join_instances', reading)
     stores = Stores(reading.data, files)
     processes, components = _opened(reading, stores)
     if any(data.kind == 'terraform' for data in reading.data):

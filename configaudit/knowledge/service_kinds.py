@@ -201,6 +201,9 @@ HTTP_TRANSPORT = declare(Kind('http-transport', (), {
     'http2_decided': SettingSpec('bool', False),
 }))  # fmt: skip
 
+NODE_RUNTIME = declare(Kind('node-runtime', (), {'threadpool': SettingSpec('count')}))
+"""`threadpool`: what a program assigns to UV_THREADPOOL_SIZE itself, in a module that runs after the pool is there."""
+
 GRPC_ENVIRONMENT = declare(Kind('grpc-environment', (), {
     'unread': SettingSpec(default=()),
 }))  # fmt: skip

@@ -57,24 +57,31 @@ _JAVA = Program('java', _JVM_WORDS, _JVM, regex(r'(?:Test|Tests|IT)\.java$'))
 _KOTLIN = Program('kotlin', _JVM_WORDS, _JVM, regex(r'(?:Test|Tests|IT|Spec)\.kt$'))
 _SCRIPT_WORDS = (
     b'Pool(', b'Sequelize', b'DataSource(', b'knex', b'Knex', b'postgres(', b'drizzle(', b'TypeOrmModule', b'PrismaPg(', b'PrismaMariaDb(', b'grpc-js', b'OpenAI(', b'createServer(',
-    b'.listen(', b'AbortSignal.timeout', b'axios.create(', b'Agent(',
+    b'.listen(', b'AbortSignal.timeout', b'axios.create(', b'Agent(', b'UV_THREADPOOL',
 )  # fmt: skip
 _SCRIPT_PATTERN = regex(
     rb'\bnew[ ]+(?:\w+\.)?(?:Pool|Sequelize|DataSource|PrismaPg|PrismaMariaDb|OpenAI|AzureOpenAI|Agent|HttpsAgent)\(|\bcreatePool\(|\b[kK]nex(?:["\']\))?\(|\bpostgres\(|'
-    rb'\bdrizzle\(|\b(?:TypeOrm|Sequelize)Module\.forRoot|\bgrpc-js\b|\bcreateServer\(|\.listen\(|\bAbortSignal\.timeout\(|\baxios\.create\('
+    rb'\bdrizzle\(|\b(?:TypeOrm|Sequelize)Module\.forRoot|\bgrpc-js\b|\bcreateServer\(|\.listen\(|\bAbortSignal\.timeout\(|\baxios\.create\(|\bprocess\.env\.UV_THREADPOOL_SIZE\s*=[^=]'
 )
 _SCRIPT_NAMES = regex(
     r'\.d\.[mc]?ts$|[.\-_](?:min|test|tests|spec|specs|e2e|stories|story|bundle|chunk|umd|iife|mock|bench|seed)\.[mc]?[jt]sx?$|'
     r'^(?:seed|migrat)[\w.\-]*\.[mc]?[jt]s$|[.\-_]test[.\-_]|^(?:jest|vite|vitest|webpack|rollup|eslint|karma|babel|tsup|next|nuxt|tailwind|postcss|playwright|cypress|gulpfile|Gruntfile)(?:\.\w+)*\.[mc]?[jt]s$'
 )
+_RUST = Program(
+    'rust', (b'tonic', b'PoolOptions', b'r2d2', b'bb8', b'reqwest'),
+    regex(rb'\b(?:Endpoint|Channel)::(?:from_|new|builder)|\bServer::builder\(|\b(?:Pg|MySql)PoolOptions\b|\b(?:r2d2|bb8)::|\b(?:reqwest::)?Client(?:Builder)?::(?:builder|new)\('),
+    regex(r'^(?:build|tests?|bench)\.rs$|_tests?\.rs$|^test_'),
+)  # fmt: skip
 _JAVASCRIPT, _TYPESCRIPT, _TSX = (Program(form, _SCRIPT_WORDS, _SCRIPT_PATTERN, _SCRIPT_NAMES) for form in ('javascript', 'typescript', 'tsx'))
 PROGRAMS: dict[str, Program] = {
     'py': _PYTHON, 'go': _GO, 'tf': _TERRAFORM, 'tfvars': _VALUES, 'java': _JAVA, 'kt': _KOTLIN,
     'js': _JAVASCRIPT, 'mjs': _JAVASCRIPT, 'cjs': _JAVASCRIPT, 'ts': _TYPESCRIPT, 'mts': _TYPESCRIPT, 'cts': _TYPESCRIPT, 'tsx': _TSX,
+    'rs': _RUST,
 }  # fmt: skip
 """By extension. Words are many times faster to look for than the pattern."""
 EXTENSIONS = tuple(f'.{extension}' for extension in PROGRAMS)
 _GUNICORN = regex(r'gunicorn(?:[._-]\w+)*\.py$')
+_PM2 = regex(r'(?:ecosystem|pm2)\.config\.[cm]?js$')
 _ENGINES = (b'vllm', b'sglang', b'LLMConfig')
 
 
@@ -94,6 +101,8 @@ def program_format(extension: str, name: str, data: bytes) -> str:
             return ''
         if any(word in data for word in _ENGINES):
             return 'python'
+    if _PM2.match(name):
+        return program.format if b'apps' in data else ''
     return program.format if _any(program.words, data) and program.pattern.search(data) else ''
 
 

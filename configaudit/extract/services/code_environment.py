@@ -11,7 +11,7 @@ from configaudit.knowledge.images import name_and_tag
 from configaudit.model import Component, Setting
 from configaudit.units import number
 
-_TAKEN = ('max_open', 'overflow', 'max_idle', 'min_idle', 'max_lifetime_s', 'idle_timeout_s', 'wait_timeout_s', 'connect_timeout_s', 'library', 'decided_by')
+_TAKEN = ('max_open', 'overflow', 'max_idle', 'min_idle', 'max_lifetime_s', 'idle_timeout_s', 'wait_timeout_s', 'connect_timeout_s', 'library', 'decided_by', 'processes')
 """What a program says of a pool whose process only says the URL."""
 
 
@@ -116,9 +116,11 @@ def _lend(program: Component, written: Mapping[str, Setting], users: Sequence[_U
         if pool.kind.name != 'pool' or 'carrier' not in pool.peer_map or not variable or pool['variable'].known_value != variable:
             continue
         user = by_carrier.get(pool.peers('carrier')[0])
-        if user is not None and not (pool['max_open'].is_set and pool['max_open'].is_known):
+        if user is None:
+            continue
+        if not (pool['max_open'].is_set and pool['max_open'].is_known):
             own = {**written, **_decided(program, [user])}
-            pool.settings.update({name: own[name] for name in _TAKEN if name in own})
+            pool.settings.update({name: own[name] for name in _TAKEN if name in own and not (name == 'max_open' and own[name].origin == 'inherited' and not own[name].is_known)})
             pool.partial = pool.partial or program.partial
-            lent = True
+        lent = True
     return lent

@@ -2,10 +2,11 @@
 
 import re
 
-from configaudit.extract.process import Reading, nothing
+from configaudit.extract.process import Data, Reading, nothing
 from configaudit.extract.services.javascript_grpc import grpc_components
 from configaudit.extract.services.javascript_http import http_components
 from configaudit.extract.services.javascript_pools import pools_of
+from configaudit.extract.services.javascript_runtime import instances_of, runtime_components
 from configaudit.extract.services.source_role import is_served
 from configaudit.parse.grammar import Unreadable
 from configaudit.parse.javascript import Source
@@ -14,6 +15,7 @@ from configaudit.places import Document
 
 _BROWSER = regex(rb'''^\s*["']use client["']|(?:from|require\()\s*["'](?:react|react-dom|vue|svelte|@angular/core|jquery)["']|\bdocument\.(?:getElementById|querySelector|createElement)\(|\bwindow\.''', re.MULTILINE)
 _TESTS = regex(rb'''["'](?:vitest|@jest/globals|supertest|chai|mocha|sinon|node:test|@playwright/test|testcontainers|@testcontainers/[\w-]+)["']''')
+_SERVICES = regex(r'(?:^|/)(?:ecosystem|pm2)\.config\.[cm]?js$')
 _MINIFIED = 2000
 """Characters of a line that nobody writes."""
 
@@ -27,9 +29,12 @@ def read(document: Document) -> Reading | None:
         source = Source(document)
     except Unreadable:
         return None
+    if _SERVICES.search(document.path):
+        words = instances_of(source)
+        return Reading([], [], [Data('pm2', '', document.path.rpartition('/')[0], words)], []) if words else None
     reading = nothing()
     numbers: dict[str, int] = {}
-    for found in (*grpc_components(source), *pools_of(source), *http_components(source)):
+    for found in (*grpc_components(source), *pools_of(source), *http_components(source), *runtime_components(source)):
         number = numbers[found.kind.name] = numbers.get(found.kind.name, -1) + 1
         found.identity = f'node/{document.path}/{found.kind.name}/{number}'
         reading.components.append(found)

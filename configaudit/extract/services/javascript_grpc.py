@@ -101,7 +101,9 @@ def _read(source: Source, scope: Scope, fields: Fields, known: dict[str, Option]
     settings = options_of(source, scope, fields.values, known).settings
     permit = fields.values.get(_PERMIT)
     if permit is not None and known is _CLIENT:
-        settings['permit_without_stream'] = _permit(source, scope, permit)
+        settings['permit_without_stream'] = found = _permit(source, scope, permit)
+        if source.text(source.settled(permit, scope)) == 'true':
+            settings['without_effect'] = Setting('without_effect', ((_PERMIT, found.place, 'grpc-js takes the number 1, not true'),), found.place)
     unread = [(key, source.place(node.parent if node.parent.type == 'pair' else node)) for key, node in fields.values.items() if node is not None and _is_unread(key)]
     if unread:
         settings['unread'] = Setting('unread', tuple(unread), unread[0][1])

@@ -19,6 +19,7 @@ from configaudit.extract.services.javascript_settings import (
     variable_of,
 )
 from configaudit.extract.services.pool_drafts import Draft, component_of
+from configaudit.extract.services.source_role import SHORT_LIVED
 from configaudit.extract.words import Word
 from configaudit.model import Component, Setting
 from configaudit.parse.javascript import Fields, Scope, Source
@@ -180,6 +181,9 @@ def _component(
 
 def _is_short(source: Source, scope: Scope, call: Any) -> bool:
     """Whether what opens the pool closes it again: `await pool.end()` in the same function, or in a script outside of functions."""
+    made_in = scope.node.child_by_field_name('name')
+    if made_in is not None and SHORT_LIVED.search(source.text(made_in)):
+        return True
     holder = call.parent
     name = source.text(holder.child_by_field_name('name')) if holder is not None and holder.type == 'variable_declarator' else ''
     if not name:

@@ -4,7 +4,7 @@ from configaudit.patterns import regex
 
 _NOT_SERVED = regex(
     r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|tests?|test_[^/]*|[^/]*_test)\.py$|[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|'
-    r'fixtures|benchmarks?|bench|hack|tools|scripts|cli|commands|docs?|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party)/)', 2
+    r'fixtures|benchmarks?|bench|benches|hack|tools|scripts|cli|commands|docs?|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party)/)', 2
 )
 
 
@@ -13,6 +13,10 @@ _NOT_SERVED_SCRIPT = regex(
     r'(?:^|/)(?:(?:[^/]+[-_])?tests?(?:[-_][^/]+)?|cli[-_][^/]+|dev-[^/]+|node_modules|dist|build|out|coverage|public|static|assets|www|__tests__|__mocks__|__fixtures__|specs?|cypress|playwright|storybook|stories|playground|sandbox|'
     r'seeds?|seeders?|components|codemods?|generators?|starters?|boilerplate|packages/create-[^/]+)/|(?:^|/)(?:ormconfig|setup[-.]?tests?|test[-.]\w+)\.[mc]?[jt]s$', 2
 )
+
+
+SHORT_LIVED = regex(r'migrat|seed|create_?database|drop_?database|health', 2)
+"""Names of functions that open a pool for one piece of work."""
 
 
 def is_served(path: str) -> bool:

@@ -238,3 +238,40 @@ def test_an_agent_made_for_each_request(run) -> None:  # type: ignore[no-untyped
 
 def test_a_timeout_without_a_stream_is_fine(run) -> None:  # type: ignore[no-untyped-def]
     assert ids(run("export const f = async () => { const answer = await fetch(url, { signal: AbortSignal.timeout(5000) }); return answer.json(); };")) == set()
+
+
+@pytest.mark.parametrize(
+    ('instances', 'known', 'value'), [('4', True, 4), ("'2'", True, 2), ("'max'", False, None), ('os.cpus().length', False, None), ('process.env.N || 3', True, 3)],
+)  # fmt: skip
+def test_processes_that_pm2_starts(run, instances: str, known: bool, value: int | None) -> None:  # type: ignore[no-untyped-def]
+    result = run(PG + 'new Pool({ max: 5 });', **{'ecosystem.config.js': f"module.exports = {{ apps: [{{ name: 'a', script: 'dist/a.js', instances: {instances} }}] }};\n"})
+    processes = one(result, 'pool')['processes']
+    assert (processes.is_known, processes.known_value) == (known, value)
+
+
+def test_the_thread_pool_that_a_module_sizes_itself(run) -> None:  # type: ignore[no-untyped-def]
+    size = "process.env.UV_THREADPOOL_SIZE = '32';\n"
+    assert ids(run("import fs from 'fs';\n" + size, 'a.mjs')) == {'node-threadpool-set-too-late'}
+    assert ids(run(size + "const fs = require('fs');\n", 'a.mjs', **{'b.cjs': size, 'c.js': size})) == {'node-threadpool-set-too-late'}
+    assert ids(run(size, 'a.cjs', **{'a.mjs': ''})) == set()
+
+
+SCHEMA = 'datasource db {\n  provider = "postgresql"\n  url      = env("DATABASE_URL") // set by the platform\n}\n'
+
+
+def test_prisma_opens_as_many_as_the_url_of_the_process_says(run) -> None:  # type: ignore[no-untyped-def]
+    limited = DEPLOYMENT.replace("5432/orders'", "5432/orders?connection_limit=7'")
+    pool = one(run('', **{'prisma/schema.prisma': SCHEMA, 'deploy.yaml': limited}), 'pool')
+    assert (pool['max_open'].value, pool['library'].value) == (7, 'prisma')
+
+
+def test_prisma_without_a_limit(run) -> None:  # type: ignore[no-untyped-def]
+    result = run('', **{'prisma/schema.prisma': SCHEMA, 'deploy.yaml': DEPLOYMENT.replace('POOL_MAX', 'OTHER')})
+    pool = one(result, 'pool')
+    assert (pool['library'].value, pool['host'].value, pool['max_open'].is_known) == ('prisma', 'db', False)
+    assert 'db-pool-unstated' in ids(result)
+
+
+@pytest.mark.parametrize('schema', [SCHEMA.replace('postgresql', 'sqlite'), SCHEMA.replace('url ', '// '), 'datasource db {\n  provider = "postgresql"\n}\n', SCHEMA + 'previewFeatures = ["driverAdapters"]\n'])
+def test_a_schema_without_a_pool(run, schema: str) -> None:  # type: ignore[no-untyped-def]
+    assert some(run('', **{'prisma/schema.prisma': schema}), 'pool') == []
