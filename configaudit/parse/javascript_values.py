@@ -15,6 +15,7 @@ from configaudit.patterns import regex
 MAX_TEXT = 4096
 _ENVIRONMENTS = ('process.env', 'Bun.env')
 _NUMBER = regex(r'(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?|\.\d+)\Z')
+_UPPER = regex(r'[A-Z][A-Z0-9_]*\Z')
 _LEADING = regex(r'\s*([+-]?\d{1,30})')
 _SIMPLE_ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '"': '"', "'": "'", '`': '`'}
 _TO_NUMBER = ('Number', 'parseInt', 'parseFloat', 'Number.parseInt', 'Number.parseFloat', 'Math.floor', 'Math.round', 'Math.ceil')
@@ -64,11 +65,13 @@ class Reader:
         return work(self, node, scope, depth - 1)
 
     def variable(self, node: Any, scope: Scope) -> str:
-        """The environment variable that an expression reads: `process.env.X`, `process.env['X']`, a name taken out of it; else ''."""
+        """The environment variable that an expression reads: `process.env.X`, `process.env['X']`, a name taken out of it, `configService.get('X')`; else ''."""
         source = self.source
         part = source.part(node, scope)
         if part is not None:
             return part.key if source.text(source.settled(part.whole, scope)) in _ENVIRONMENTS else ''
+        if node.type == 'call_expression':
+            return self._configured(node, scope)
         if node.type not in ('member_expression', 'subscript_expression'):
             return ''
         if source.text(source.settled(node.child_by_field_name('object'), scope)) not in _ENVIRONMENTS:
@@ -78,12 +81,24 @@ class Reader:
         index = source.settled(node.child_by_field_name('index'), scope)
         return source.text(index)[1:-1] if index.type == 'string' else ''
 
+    def _configured(self, node: Any, scope: Scope) -> str:
+        """The variable of `configService.get('DB_POOL', 10)`: NestJS takes names in capitals from the environment."""
+        function, arguments = node.child_by_field_name('function'), self.source.arguments(node)
+        if function.type != 'member_expression' or not arguments or self.source.text(function.child_by_field_name('property')) not in ('get', 'getOrThrow'):
+            return ''
+        name = self.source.settled(arguments[0], scope)
+        found = _UPPER.match(self.source.text(name)[1:-1]) if name.type == 'string' else None
+        return found[0] if found is not None and 'config' in self.source.text(function.child_by_field_name('object')).lower() else ''
+
     def _variable(self, name: str, node: Any, scope: Scope, depth: int) -> Any:
         self.asked.append(name)
         if name in self.environment:
             return self.environment[name]
         if name == 'NODE_ENV':
             return 'production'
+        if node.type == 'call_expression':
+            given = self.source.arguments(node)[1:]
+            return self.value(given[0], scope, depth - 1) if given and self.source.text(given[0])[:1] != '{' else UNDEFINED
         part = self.source.part(node, scope)
         return self.value(part.default, scope, depth - 1) if part is not None and part.default is not None else UNDEFINED
 

@@ -37,6 +37,7 @@ def folded(expression: str, before: str = '', inside: str = '', form: str = 'typ
         ("parseInt(process.env.X ?? '10', 10)", '', '', 10), ("parseInt(process.env['X'] || '25 s')", '', '', 25), ('+(process.env.X || 5)', '', '', 5),
         ('process.env.X ? parseInt(process.env.X) : 20', '', '', 20), ("process.env.NODE_ENV === 'production' ? 20 : 5", '', '', 20), ('!0', '', '', True),
         ('X', "const { X = '6' } = process.env;", '', '6'), ('x', "const { X: x = 6 } = process.env;", '', 6), ('env.X || 3', 'const env = process.env;', '', 3),
+        ("config.get('N', 7)", '', '', 7), ("config.get('N', { infer: true })", '', '', UNDEFINED),
         ("ms('30s')", "import ms from 'ms';", '', 30000), ('false', '', '', False), ('null', '', '', None), ('process.env.X', '', '', UNDEFINED),
     ],
 )  # fmt: skip
@@ -45,7 +46,7 @@ def test_constants_are_folded(expression: str, before: str, inside: str, result:
         assert folded(expression, before, inside, form) == result
 
 
-@pytest.mark.parametrize(('expression', 'result'), [('(5 as number)', 5), ('process.env.X!', UNDEFINED), ("Number(process.env.X! ?? '4')", 4), ('(7 satisfies number)', 7)])
+@pytest.mark.parametrize(('expression', 'result'), [("this.configService.get<number>('N') ?? 8", 8), ('(5 as number)', 5), ('process.env.X!', UNDEFINED), ("Number(process.env.X! ?? '4')", 4), ('(7 satisfies number)', 7)])
 def test_types_are_looked_through(expression: str, result: object) -> None:
     assert folded(expression) == result
 
@@ -62,7 +63,7 @@ def test_the_environment_is_asked(expression: str, result: object) -> None:
     ('expression', 'before', 'inside'),
     [
         ('n', '', 'let n = 3; n = 4;'), ('n', 'let n = 3; function h() { n++; }', ''), ('q', '', ''), ('cfg.max', '', ''), ('N', '', ''), ('h()', '', ''), ('1 / 0', '', ''),
-        ('O.a', 'const O = { a: 1 }; O.a = 2; O.a = 3;', ''), ('O.a', 'const O = { a: 1, ...more };', ''), ('x', 'const x = x + 1;', ''), ('2 ** 3', '', ''),
+        ('O.a', 'const O = { a: 1 }; O.a = 2; O.a = 3;', ''), ('O.a', 'const O = { a: 1, ...more };', ''), ("config.get('db.max', 3)", '', ''), ("cache.get('N', 3)", '', ''), ('x', 'const x = x + 1;', ''), ('2 ** 3', '', ''),
         ('`a${q}`', '', ''), ('n', '', 'for (const n of list) {}'), ('9007199254740993 * 9007199254740993 * 9', '', ''), ('Number(1)', 'function Number() {}', ''),
     ],
 )  # fmt: skip

@@ -59,6 +59,8 @@ class _Maker(NamedTuple):
     """The field that holds the pool's options."""
     kind: str = ''
     """The field that names the database."""
+    made_by: str = ''
+    """The field with the function that makes the options."""
     wraps: bool = False
     """Whether it may be given a pool instead."""
 
@@ -76,6 +78,8 @@ _MAKERS = {
     'knex': _Maker('knex', _TARN, '', 'pool', 'client'), 'knex.knex': _Maker('knex', _TARN, '', 'pool', 'client'), 'knex.Knex': _Maker('knex', _TARN, '', 'pool', 'client'),
     'typeorm.DataSource': _Maker('typeorm', _TYPEORM, '', 'extra', 'type'), 'typeorm.createConnection': _Maker('typeorm', _TYPEORM, '', 'extra', 'type'),
     '@nestjs/typeorm.TypeOrmModule.forRoot': _Maker('typeorm', _TYPEORM, '', 'extra', 'type'),
+    '@nestjs/typeorm.TypeOrmModule.forRootAsync': _Maker('typeorm', _TYPEORM, '', 'extra', 'type', 'useFactory'),
+    '@nestjs/sequelize.SequelizeModule.forRootAsync': _Maker('sequelize', _SEQUELIZE, '', 'pool', 'dialect', 'useFactory'),
 }  # fmt: skip
 """Full name -> how its options are read."""
 _PRODUCTS = {
@@ -103,6 +107,11 @@ def pools_of(source: Source) -> Iterator[Component]:
 
 def _pool(source: Source, scope: Scope, call: Any, maker: _Maker) -> Component | None:
     arguments = source.arguments(call)
+    if maker.made_by:
+        made = _product_of(source, scope, arguments, maker.made_by)
+        if made is None:
+            return None
+        scope, arguments = made[0], [made[1]]
     given = next((source.fields(argument, scope) for argument in arguments if _is_object(source, scope, argument)), None)
     address = _address(source, scope, arguments, given)
     if arguments and address is not arguments[0] and not (_is_object(source, scope, arguments[0]) or maker.kind):
@@ -122,6 +131,18 @@ def _pool(source: Source, scope: Scope, call: Any, maker: _Maker) -> Component |
             return None
         library = _DRIVERS[product][0]
     return _component(source, scope, call, library, product, address, text, options, complete)
+
+
+def _product_of(source: Source, scope: Scope, arguments: list[Any], field: str) -> tuple[Scope, Any] | None:
+    """The object that `useFactory: (config) => ({ ... })` makes, and the function that makes it."""
+    made = source.fields(arguments[0], scope).values.get(field) if arguments else None
+    function = source.settled(made, scope) if made is not None else None
+    inner = next((found for found in source.scopes if function is not None and found.node.id == function.id), None)
+    body = function.child_by_field_name('body') if inner is not None and function is not None else None
+    if body is not None and body.type == 'statement_block':
+        returned = [node.named_children[0] for node in body.named_children if node.type == 'return_statement' and node.named_children]
+        body = returned[0] if len(returned) == 1 else None
+    return (inner, body) if inner is not None and body is not None and _is_object(source, inner, body) else None
 
 
 def _is_object(source: Source, scope: Scope, node: Any) -> bool:

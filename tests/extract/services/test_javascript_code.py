@@ -68,6 +68,8 @@ def test_defaults_of_node_postgres(run, made: str) -> None:  # type: ignore[no-u
         ("const knex = require('knex')({ client: 'mysql2', connection: {} });", 'knex', 10, 60),
         ("import { DataSource } from 'typeorm';\nnew DataSource({ type: 'postgres', extra: { max: 9, connectionTimeoutMillis: 4000 } });", 'node-postgres', 9, 4),
         ("import { DataSource } from 'typeorm';\nnew DataSource({ type: 'mysql', poolSize: 6 });", 'mysql2', 6, None),
+        ("import { TypeOrmModule } from '@nestjs/typeorm';\nTypeOrmModule.forRootAsync({ inject: [C], useFactory: (config: C) => ({ type: 'postgres', poolSize: config.get<number>('POOL', 12) }) });", 'node-postgres', 12, math.inf),
+        ("import { TypeOrmModule } from '@nestjs/typeorm';\nTypeOrmModule.forRootAsync({ useFactory: async (config: C) => { const type = 'mysql'; return { type, host: config.host }; } });", 'mysql2', 10, None),
         ("import postgres from 'postgres';\nexport const sql = postgres(process.env.DATABASE_URL!, { max: 3 });", 'postgres.js', 3, None),
         ("import { PrismaPg } from '@prisma/adapter-pg';\nnew PrismaPg({ connectionString: process.env.DATABASE_URL, max: 4 });", 'node-postgres', 4, math.inf),
         ("import { drizzle } from 'drizzle-orm/node-postgres';\nexport const db = drizzle(process.env.DATABASE_URL!);", 'node-postgres', 10, math.inf),
