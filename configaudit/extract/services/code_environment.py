@@ -6,6 +6,7 @@ from typing import NamedTuple
 from configaudit.extract.environment import Stores, environment_of
 from configaudit.extract.process import Process
 from configaudit.extract.services.dsn import parse_dsn
+from configaudit.extract.services.statements import default_statements
 from configaudit.extract.words import Word
 from configaudit.knowledge.images import name_and_tag
 from configaudit.model import Component, Setting
@@ -122,5 +123,7 @@ def _lend(program: Component, written: Mapping[str, Setting], users: Sequence[_U
             own = {**written, **_decided(program, [user])}
             pool.settings.update({name: own[name] for name in _TAKEN if name in own and not (name == 'max_open' and own[name].origin == 'inherited' and not own[name].is_known)})
             pool.partial = pool.partial or program.partial
+            if not pool['statement_cache'].is_set and not pool['statement_cache'].is_known:
+                pool.settings['statement_cache'] = own['statement_cache'] if own['statement_cache'].is_known else default_statements(str(pool['library'].known_value), '', pool.place)
         lent = True
     return lent

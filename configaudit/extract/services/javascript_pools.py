@@ -42,6 +42,7 @@ _SEQUELIZE = {
 }  # fmt: skip
 _POSTGRES_JS = {
     'max': Option('max_open'), 'idle_timeout': Option('idle_timeout_s'), 'max_lifetime': Option('max_lifetime_s'), 'connect_timeout': Option('connect_timeout_s'),
+    'prepare': Option('statement_cache'),
 }  # fmt: skip
 _MARIADB = {
     'connectionLimit': Option('max_open'), 'minimumIdle': Option('min_idle'), 'acquireTimeout': Option('wait_timeout_s', _MS, (0,)), 'idleTimeout': Option('idle_timeout_s'),

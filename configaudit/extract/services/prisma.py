@@ -38,7 +38,8 @@ def read(document: Document) -> Reading | None:
         add_url(settings, dsn)
     if url[2]:
         settings['variable'] = Setting('variable', url[2], place)
-        settings['max_open'] = Setting('max_open', None, place, 'inherited', f'${url[2]} is not set in the files read')
+        for name in ('max_open', 'statement_cache'):
+            settings[name] = Setting(name, None, place, 'inherited', f'${url[2]} is not set in the files read')
     settings.setdefault('max_open', Setting('max_open', None, place, 'default', _CPUS))
     path = document.path
     reading = nothing()

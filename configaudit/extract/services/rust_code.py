@@ -110,6 +110,8 @@ def _pool(source: Source, chain: Chain) -> Component | None:
         return None
     place = _place(source, chain)
     settings = dict(_settings(source, chain, _POOL))
+    if b'statement_cache_capacity' in source.data:
+        settings['statement_cache'] = Setting('statement_cache', None, place, reason=_WORKED_OUT)
     settings['product'] = Setting('product', product, place)
     settings['written_in'] = Setting('written_in', _WRITTEN_IN, place)
     path = source.document.path

@@ -2,7 +2,7 @@
 
 Sources: PgJDBC prepareThreshold (5) and preferQueryMode; pgx v5 default_query_exec_mode (cache_statement), statement_cache_capacity
 (512); asyncpg statement_cache_size (100); Prisma's URL parameter pgbouncer; Active Record prepared_statements (true, 1000 of them);
-Npgsql Max Auto Prepare (0).
+Npgsql Max Auto Prepare (0); sqlx statement_cache_capacity (100); postgres.js prepare (true).
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,8 @@ from configaudit.extract.words import Word
 from configaudit.model import Setting
 from configaudit.places import Place
 
-_DEFAULTS = {'rails': (1000, 'Active Record default'), 'adonet': (0, 'Npgsql default'), 'asyncpg': (100, 'asyncpg default')}
+_IN_LIBRARIES = {'prisma': (100, 'Prisma default'), 'sqlx': (100, 'sqlx default'), 'postgres.js': (1, 'postgres.js default, prepare: true')}
+_DEFAULTS = {'rails': (1000, 'Active Record default'), 'adonet': (0, 'Npgsql default'), 'asyncpg': (100, 'asyncpg default'), **_IN_LIBRARIES}
 _IN_CODE = 'whether the program keeps prepared statements stands in its code'
 _UNNAMED = ('cache_describe', 'describe_exec', 'exec', 'simple_protocol')
 

@@ -270,10 +270,15 @@ def test_prisma_opens_as_many_as_the_url_of_the_process_says(run) -> None:  # ty
 def test_prisma_without_a_limit(run) -> None:  # type: ignore[no-untyped-def]
     result = run('', **{'prisma/schema.prisma': SCHEMA, 'deploy.yaml': DEPLOYMENT.replace('POOL_MAX', 'OTHER')})
     pool = one(result, 'pool')
-    assert (pool['library'].value, pool['host'].value, pool['max_open'].is_known) == ('prisma', 'db', False)
+    assert (pool['library'].value, pool['host'].value, pool['max_open'].is_known, pool['statement_cache'].value) == ('prisma', 'db', False, 100)
     assert 'db-pool-unstated' in ids(result)
 
 
 @pytest.mark.parametrize('schema', [SCHEMA.replace('postgresql', 'sqlite'), SCHEMA.replace('url ', '// '), 'datasource db {\n  provider = "postgresql"\n}\n', SCHEMA + 'previewFeatures = ["driverAdapters"]\n'])
 def test_a_schema_without_a_pool(run, schema: str) -> None:  # type: ignore[no-untyped-def]
     assert some(run('', **{'prisma/schema.prisma': schema}), 'pool') == []
+
+
+@pytest.mark.parametrize(('options', 'kept'), [('', 1), (', { prepare: false }', 0), (', { max: 4, prepare: true }', 1)])
+def test_statements_that_postgres_js_keeps(run, options: str, kept: int) -> None:  # type: ignore[no-untyped-def]
+    assert one(run(f"import postgres from 'postgres';\nexport const sql = postgres('postgres://pgbouncer/x'{options});"), 'pool')['statement_cache'].value == kept
