@@ -22,6 +22,9 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
     for service in services:
         engines = dict.fromkeys(engine for pod in service.peers('pod') for engine in pod.peers('engine'))
         service.peer_map['engine'] = Peers.of(engines, context.complete, _ENGINE_UNSEEN)
+    for pool in by_kind.get('inference-pool', ()):
+        named = [service for service in services if service.name == pool['picker'].known_value and (not pool.scope or service.scope in ('', pool.scope))]
+        pool.peer_map['service'] = Peers.of(nearest(pool, named), context.complete, 'the Service of its picker is not among the files read')
     upstreams, routes = by_kind.get('proxy-upstream', []), by_kind.get('proxy-route', [])
     if upstreams or routes:
         carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine') or carrier.peers('http-server')]

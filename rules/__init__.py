@@ -52,6 +52,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'proxy-upstream': ('http', 'nginx', 'grpc', 'breakers'),
     'proxy-route': ('streaming', 'retries', 'chains', 'balancer_targets', 'gateways', 'http'),
     'proxy-transport': ('gateways',),
+    'inference-pool': ('breakers',),
     'proxy-listener': ('nginx',),
     'nginx': ('nginx',),
     'host': ('node_machine', 'node_memory', 'node_network', 'node_gpus', 'node_drift'),

@@ -52,3 +52,22 @@ def outlier_ejects_every_server(upstream: Component, *, limit: int = 75) -> Iter
     why = _generates(upstream)
     if share.value > limit:
         yield Problem(share, 'up to {value} % of the servers may be ejected at once: an overload takes them all out', why=why, fix=share.set(50))
+
+
+@rule(
+    'inference-pool-picker-alone', on='inference-pool', severity='advice',
+    source='Gateway API Inference Extension, EndpointPickerRef.failureMode: FailClose unless set, which drops requests while the picker does not answer',
+    effect='requests reach an engine while the picker restarts', side_effect='with FailOpen the gateway chooses for that time, without regard to load or cached prefixes',
+)  # fmt: skip
+def inference_pool_picker_alone(pool: Component) -> Iterator[Problem]:
+    """One endpoint picker decides where every request goes, and without its answer the gateway drops them: each of its restarts is an outage."""
+    mode = pool['failure_mode']
+    if mode.value != 'FailClose':
+        raise NotApplicable('the gateway chooses by itself while the picker does not answer')
+    for service in pool.peers('service').some():
+        for workload in dict.fromkeys(workload for pod in service.peers('pod') for workload in pod.peers('workload')):
+            replicas = workload['replicas']
+            if replicas.value == 1 and not workload.peers('autoscaler'):
+                unset = '' if mode.is_set else ' (unset)'
+                message = 'failureMode{unset} is {value} and {picker} runs once: while it restarts every request to the pool is dropped'
+                yield Problem(mode, message, unset=unset, picker=workload.name, see=[('its replicas', replicas)], fix=mode.set('FailOpen'))

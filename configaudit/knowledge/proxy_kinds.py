@@ -102,6 +102,12 @@ TRANSPORT = declare(Kind('proxy-transport', (), {
 }))  # fmt: skip
 """How a proxy speaks to servers: Traefik's ServersTransports. The one without a name holds for services that name none."""
 
+INFERENCE_POOL = declare(Kind('inference-pool', (), {
+    'failure_mode': SettingSpec('text', 'FailClose', ('spec', 'endpointPickerRef', 'failureMode'), source='Gateway API Inference Extension, EndpointPickerRef.failureMode'),
+    'picker': SettingSpec('text', None, ('spec', 'endpointPickerRef', 'name')),
+}))  # fmt: skip
+"""The InferencePool of the Gateway API Inference Extension. `picker`: the Service that is asked where each request goes."""
+
 GATEWAY = declare(Kind('gateway', (), {'class_name': SettingSpec('text', None, ('spec', 'gatewayClassName'))}))
 GATEWAY_CLASS = declare(Kind('gateway-class', (), {'controller': SettingSpec('text', None, ('spec', 'controllerName'))}))
 INGRESS_CONTROLLER = declare(Kind('ingress-controller', (), {

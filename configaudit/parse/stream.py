@@ -24,7 +24,7 @@ READ_KINDS = frozenset(
     Kustomization Component ServiceList ConfigMapList Cluster postgresql Pooler PostgresCluster PerconaPGCluster PerconaXtraDBCluster PerconaServerMySQL InnoDBCluster MariaDB SGCluster LimitRange ResourceQuota ServiceMonitor PodMonitor
     HelmRelease HelmChart HelmChartConfig Application PrometheusRule VMRule Rules ClusterRules GlobalRules PersesDashboard EndpointPickerConfig GrafanaDashboard PodAutoscaler AutoscalingPolicy KubeletConfiguration
     NodePool Provisioner ComputeClass MachineConfig KubeletConfig PerformanceProfile Tuned NodeConfig EC2NodeClass AKSNodeClass InitConfiguration
-    JoinConfiguration AzureManagedMachinePool IngressRoute Middleware ServersTransport AIGatewayRoute'''.split()
+    JoinConfiguration AzureManagedMachinePool IngressRoute Middleware ServersTransport AIGatewayRoute InferencePool'''.split()
 )
 """Kinds that an extractor reads by name; any other kind is read when it holds `containers`."""
 

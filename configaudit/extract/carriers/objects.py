@@ -291,6 +291,7 @@ OBJECTS: dict[str, Callable[[Owner, Map], Reading]] = {
     'AIGatewayRoute': _service_kind('gateway_api', 'read_ai_route'),
     'HTTPRoute': _service_kind('gateway_api', 'read_route'),
     'Gateway': _service_kind('gateway_api', 'read_gateway'),
+    'InferencePool': _service_kind('gateway_api', 'read_inference_pool'),
     'GatewayClass': _service_kind('gateway_api', 'read_gateway_class'),
     'BackendTrafficPolicy': _service_kind('gateway_api', 'read_traffic_policy'),
     **dict.fromkeys(('GCPBackendPolicy', 'BackendConfig'), _service_kind('gateway_api', 'read_backend_policy')),

@@ -24,6 +24,7 @@ from configaudit.units import HOLE
 _DOCS = 'Caddy documentation, reverse_proxy'
 _ENV = regex(r'\{\$([^}:]+)(?::([^}]*))?\}|\{env\.[^}]+\}')
 _ADDRESS = regex(r'(?:(https?|h2c|fastcgi)://)?(\[[^\]]*\]|[^:/]*)(?::([^/]+))?')
+_SITE = regex(r'(?:https?://)?([^:/]*)')
 _HANDLERS = ('handle', 'handle_path', 'handle_errors', 'route')
 _KEEPS_S = 120
 
@@ -47,12 +48,12 @@ def read(document: Document) -> Reading:
         if not item.words:
             reading.components.extend(_servers(document, item))
             continue
-        site = ' '.join(_text(word).rstrip(',') for word in item.words)
+        site = _hosts(item)
         for at, found in enumerate(_passes(scope, item, '', site)):
             reading.components.extend(_proxied(scope, found, at))
     if tree.directives and all(item.block is None or item.words[:1] for item in tree.directives) and tree.directives[0].block is None and not called(tree.directives[0]):
         whole = Directive(tree.directives[0].words, tree.directives[1:], 0, len(document.text))  # one site without braces
-        for at, found in enumerate(_passes(scope, whole, '', _text(whole.words[0]))):
+        for at, found in enumerate(_passes(scope, whole, '', _hosts(whole))):
             reading.components.extend(_proxied(scope, found, at))
     return reading
 
@@ -60,6 +61,12 @@ def read(document: Document) -> Reading:
 def _text(word: Word) -> str:
     """A word with the defaults of its variables; a variable without one is a hole."""
     return _ENV.sub(lambda found: found[2] if found[2] is not None else HOLE, word.text)
+
+
+def _hosts(site: Directive) -> str:
+    """The names of a site, without scheme, port and path; '' for one that takes every name."""
+    found = (_SITE.match(part) for word in site.words for part in _text(word).split(','))
+    return ' '.join(match[1] for match in found if match is not None and match[1])
 
 
 def _passes(scope: Scope, holder: Directive, path: str, site: str) -> Iterator[_Pass]:
@@ -86,11 +93,12 @@ def _proxied(scope: Scope, found: _Pass, at: int) -> Iterator[Component]:
     targets = tuple((match[2], match[3] or ('443' if match[1] == 'https' else '80')) for match in addresses if match is not None and match[1] != 'fastcgi')
     target = _text(words[0])
     file = document.path.rpartition('/')[2]
-    name = f'{found.path or "/"} to {target}'
+    path = ' '.join(part.rstrip('*') for part in found.path.split()) or '/'
+    name = f'{path} to {target}'
     settings = {
-        'product': Setting('product', 'caddy', place), 'path': Setting('path', found.path or '/', place), 'targets': Setting('targets', targets, place),
+        'product': Setting('product', 'caddy', place), 'path': Setting('path', path, place), 'targets': Setting('targets', targets, place),
         'target': Setting('target', target, place, reason='a variable decides where requests go' if HOLE in target else ''),
-        'server_name': Setting('server_name', found.site, place),
+        'server_name': Setting('server_name', found.site, place), 'hosts': Setting('hosts', tuple(found.site.split()), place),
     }  # fmt: skip
     _options(document, options, settings, place, hidden)
     transport = _transport(scope, options)

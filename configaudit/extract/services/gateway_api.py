@@ -7,7 +7,7 @@ from configaudit.extract.carriers.pods import Owner
 from configaudit.extract.process import Reading, nothing
 from configaudit.extract.settings import read_settings, setting
 from configaudit.extract.words import is_open
-from configaudit.knowledge.proxy_kinds import GATEWAY, GATEWAY_CLASS, ROUTE, ROUTE_POLICY
+from configaudit.knowledge.proxy_kinds import GATEWAY, GATEWAY_CLASS, INFERENCE_POOL, ROUTE, ROUTE_POLICY
 from configaudit.model import Component, Kind, Setting, Slot
 from configaudit.parse.tree import Map, get, items, key_place, mapping, maps, plain, text
 from configaudit.places import Place
@@ -101,6 +101,25 @@ def _object(owner: Owner, root: Map, kind: Kind) -> Reading:
     read_settings(owner.document, root, kind, settings)
     place = key_place(owner.document, root, 'spec' if 'spec' in root else 'kind')
     reading.components.append(Component(kind, owner.name, owner.identity, place, settings, partial=owner.partial, scope=owner.namespace))
+    return reading
+
+
+def read_inference_pool(owner: Owner, root: Map) -> Reading:
+    """The picker of an InferencePool, and what happens without its answer. Before v1 the reference was called extensionRef."""
+    reading = _object(owner, root, INFERENCE_POOL)
+    spec = mapping(root, 'spec')
+    key = 'extensionRef' if mapping(spec, 'extensionRef') is not None else 'endpointPickerRef'
+    reference = mapping(spec, key)
+    if spec is None or reference is None:
+        return reading
+    pool = reading.components[0]
+    for name, field in (('failure_mode', 'failureMode'), ('picker', 'name')):
+        if field in reference:
+            pool.settings[name] = setting(name, owner.document, reference, field, 'text')
+    if 'failure_mode' not in pool.settings:
+        slot = Slot('yaml_edit', Place(owner.document, reference.start, reference.start), ('failureMode',))
+        hidden = pool.partial or ('filled by a template' if is_open(owner.document, reference) else '')
+        pool.settings['failure_mode'] = Setting('failure_mode', 'FailClose', key_place(owner.document, spec, key), 'default', hidden, slot=slot)
     return reading
 
 

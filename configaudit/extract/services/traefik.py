@@ -77,6 +77,8 @@ def static_components(options: Options, origin: Origin) -> Iterator[Component]:
     """Entry points as servers, and the transport of all services that name none."""
     for name in names_below(options, 'entrypoints'):
         own = under(options, f'entrypoints.{name}')
+        if not own:
+            continue
         first = next(iter(own.values()))
         if (own['address'].value if 'address' in own else '').endswith('/udp'):
             continue
@@ -96,19 +98,22 @@ def static_components(options: Options, origin: Origin) -> Iterator[Component]:
 def dynamic_components(options: Options, origin: Origin) -> Iterator[Component]:
     """Routers with the servers behind them, middlewares, and named transports."""
     for name in names_below(options, 'http.middlewares'):
-        yield middleware(name, under(options, f'http.middlewares.{name}'), origin)
+        if inner := under(options, f'http.middlewares.{name}'):
+            yield middleware(name, inner, origin)
     for name in names_below(options, 'http.serverstransports'):
-        yield transport(name, under(options, f'http.serverstransports.{name}'), origin)
+        if inner := under(options, f'http.serverstransports.{name}'):
+            yield transport(name, inner, origin)
+    pools: dict[object, Component] = {}
     for name in names_below(options, 'http.routers'):
         router = under(options, f'http.routers.{name}')
         service = plain_name(router['service'].value) if 'service' in router else name
         own = under(options, f'http.services.{service}.loadbalancer')
         if 'rule' in router:
-            yield from routed(name, router, service, own, origin)
+            yield from routed(name, router, service, own, origin, pools)
 
 
-def routed(name: str, router: Options, service: str, server: Options, origin: Origin) -> Iterator[Component]:
-    """A router and its servers, which know each other."""
+def routed(name: str, router: Options, service: str, server: Options, origin: Origin, pools: dict[object, Component]) -> Iterator[Component]:
+    """A router and its servers, which know each other; routers to the same servers share them (`pools`)."""
     rule = router['rule']
     urls = [word for key, word in server.items() if key.startswith('servers[') and key.endswith(('.url', '.server.url'))]
     target = urls[0] if urls else rule
@@ -133,10 +138,13 @@ def routed(name: str, router: Options, service: str, server: Options, origin: Or
     }  # fmt: skip
     if any(match[1] == 'h2c' for match in found) or ('server.scheme' in server and server['server.scheme'].value == 'h2c'):
         pool['protocol_http'] = Setting('protocol_http', '2', target.place)
-    upstream = Component(UPSTREAM, service, f'{origin.identity}/services/{service}', target.place, pool, partial=origin.partial, scope=origin.scope)
+    key = (targets or service, settings['transport'].known_value, 'protocol_http' in pool and pool['protocol_http'].known_value)
+    known = pools.get(key)
+    upstream = known or Component(UPSTREAM, service, f'{origin.identity}/services/{service}', target.place, pool, partial=origin.partial, scope=origin.scope)
+    pools[key] = upstream
     route.peer_map['proxy-upstream'] = Peers.of([upstream], True)
-    upstream.peer_map['proxy-route'] = Peers.of([route], True)
-    yield from (route, upstream)
+    upstream.peer_map['proxy-route'] = Peers.of([*upstream.peers('proxy-route'), route], True)
+    yield from (route,) if known is not None else (route, upstream)
 
 
 def middleware(name: str, options: Options, origin: Origin) -> Component:

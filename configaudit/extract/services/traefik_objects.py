@@ -25,6 +25,7 @@ def _origin(owner: Owner) -> Origin:
 def read_route(owner: Owner, root: Map) -> Reading:
     """Every route of an IngressRoute: its rule, its middlewares, the Service behind it."""
     reading = nothing()
+    pools: dict[object, Component] = {}
     for at, route in enumerate(maps(root, 'spec', 'routes') if _is_traefik(root) else ()):
         rule = word_of(owner.document, get(route, 'match'))
         services = [one for one in maps(route, 'services') if text(one, 'kind') in (None, 'Service') and text(one, 'name')]
@@ -37,7 +38,7 @@ def read_route(owner: Owner, root: Map) -> Reading:
                 router[f'middlewares[{number}]'] = word
         server = dict(_server(owner.document, services))
         name = owner.name if at == 0 else f'{owner.name}-{at}'
-        reading.components.extend(routed(name, router, text(services[0], 'name') or name, server, _origin(owner)))
+        reading.components.extend(routed(name, router, text(services[0], 'name') or name, server, _origin(owner), pools))
     return reading
 
 

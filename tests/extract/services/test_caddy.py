@@ -18,10 +18,10 @@ def components(text: str, kind: str = 'proxy-route') -> list[Component]:
     ('text', 'path', 'targets'),
     [
         ('a.test {\n reverse_proxy b:1 c:2\n}\n', '/', (('b', '1'), ('c', '2'))),
-        ('a.test {\n reverse_proxy /v1/* b:1\n}\n', '/v1/*', (('b', '1'),)),
+        ('a.test {\n reverse_proxy /v1/* b:1\n}\n', '/v1/', (('b', '1'),)),
         ('a.test {\n @m path /x /y\n reverse_proxy @m https://b\n}\n', '/x /y', (('b', '443'),)),
         ('a.test {\n @m {\n  method POST\n  path /x\n }\n handle @m {\n  reverse_proxy b\n }\n}\n', '/x', (('b', '80'),)),
-        ('a.test {\n handle_path /p/* {\n  route {\n   reverse_proxy {\n    to b:1\n   }\n  }\n }\n}\n', '/p/*', (('b', '1'),)),
+        ('a.test {\n handle_path /p/* {\n  route {\n   reverse_proxy {\n    to b:1\n   }\n  }\n }\n}\n', '/p/', (('b', '1'),)),
         ('a.test\nreverse_proxy b:1\n', '/', (('b', '1'),)),
         ('(s) {\n reverse_proxy {args[0]}:{args.1}\n}\na.test {\n import s b 9\n}\n', '/', (('b', '9'),)),
         ('a.test {\n reverse_proxy {$B:b:5}\n}\n', '/', (('b', '5'),)),
@@ -63,3 +63,9 @@ def test_an_import_or_a_variable_leaves_things_open() -> None:
     assert not route['target'].is_known
     assert not route['read_timeout_s'].is_known
     assert components('a {\n import s\n}\n(s) {\n import s\n reverse_proxy b:1\n}\n')
+
+
+@pytest.mark.parametrize(('address', 'hosts'), [('a.test', ('a.test',)), ('http://a.test:8080, b.test', ('a.test', 'b.test')), (':80', ()), ('https://a.test/x', ('a.test',))])
+def test_the_names_of_a_site(address: str, hosts: tuple[str, ...]) -> None:
+    (route,) = components(f'{address} {{\n reverse_proxy b:1\n}}\n')
+    assert route['hosts'].value == hosts

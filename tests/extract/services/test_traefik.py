@@ -86,3 +86,10 @@ def test_tables_in_arrays_have_their_index_in_brackets() -> None:
     assert options['http.services.s.loadbalancer.servers[0].url'].value == 'http://a'
     assert names_below(options, 'http.services') == ['s']
     assert list(under(options, 'http.services.s.loadbalancer.servers[0]')) == ['url']
+
+
+def test_routers_to_one_server_share_it(run: Run) -> None:
+    text = 'services:\n  web:\n    image: a:1\n    labels:\n      - traefik.http.routers.a.rule=Path(`/a`)\n      - traefik.http.routers.a.service=one\n      - traefik.http.routers.b.rule=Path(`/b`)\n      - traefik.http.routers.b.service=two\n      - traefik.http.services.one.loadbalancer.server.port=9\n      - traefik.http.services.two.loadbalancer.server.port=9\n'
+    result = run({'compose.yaml': text})
+    (upstream,) = of(result, 'proxy-upstream')
+    assert len(upstream.peers('proxy-route')) == 2
