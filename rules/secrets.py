@@ -56,7 +56,7 @@ def kind_of(name: str, value: str) -> str:
 
 
 @rule(
-    'secret-inline', on=('container', 'compose-service', 'docker-run', 'dockerfile', 'unit', 'sky-task', 'engine'), severity='error', confidence='medium',
+    'secret-inline', on=('container', 'compose-service', 'docker-run', 'dockerfile', 'unit', 'sky-task', 'litellm', 'engine'), severity='error', confidence='medium',
     source='Kubernetes documentation, concepts/configuration/secret', effect='the credential is not in version control', side_effect='a Secret to create beside the manifest',
 )  # fmt: skip
 def secret_inline(holder: Component) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ _SAYS_NO_BUFFERING = ('tgi',)
 """Engines that send `X-Accel-Buffering: no` with every stream: nginx then does not buffer it."""
 _WORDS = {
     'nginx': 'proxy_read_timeout', 'ingress-nginx': 'proxy-read-timeout', 'alb': 'idle_timeout.timeout_seconds', 'envoy': 'the stream idle timeout',
-    'haproxy': 'timeout server', 'caddy': 'read_timeout',
+    'haproxy': 'timeout server', 'litellm': 'the timeout of LiteLLM', 'caddy': 'read_timeout',
 }  # fmt: skip
 _NAMES = {'envoy': 'Envoy', 'istio': 'Istio', 'gke': 'Google\'s load balancer', 'gcp': 'Google\'s load balancer', 'gateway-api': 'the gateway', 'ai-gateway': 'Envoy AI Gateway'}
 

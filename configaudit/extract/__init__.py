@@ -107,10 +107,12 @@ def read_document(document: Document, root: Any, duplicates: tuple[Any, ...], pa
         reading = read_object(document, root, partial)
     else:
         module, queries = reader_of(document, root), _queries(document, root)
-        if not module and not queries:
+        if not module and not queries and b'litellm_params' not in document.parsed:
             return None
         reading = _call(module, 'read_tree', document, root, partial) if module else nothing()
         reading.components.extend(queries)
+        if b'litellm_params' in document.parsed and module != 'services.litellm':
+            reading.add(_call('services.litellm', 'read_values', document, root, partial))
     if duplicates:
         from configaudit.extract.services.syntax import duplicate_keys
 
@@ -190,13 +192,17 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
             components.extend(component for component in read if component is not None)
         for name in services:
             components.extend(_call('services.' + name, 'read_process', process, found, stores))
-    if any(component.kind.name == 'http-server' for component in components) or any(data.kind == 'gunicorn' for data in reading.data):
-        _call('services.gunicorn_file', 'join', components, reading.data)
     if any('decided_by' in component.settings or ('variable' in component.settings and 'written_in' in component.settings) for component in components):
         components = _call('services.code_environment', 'join', components, processes, stores)
     if any(component.kind.name == 'pool' and component.identity.endswith('/spring.datasource') and 'carrier' in component.peer_map for component in components):
         _call('services.spring_layers', 'join_processes', components)
+    if any(data.kind in ('gunicorn', 'pydantic') for data in reading.data) or any(map(_is_python, components)):
+        _call('services.python_join', 'settle', reading, components, processes, stores)
     return components
+
+
+def _is_python(component: Component) -> bool:
+    return component.kind.name == 'http-server' or component.place.outermost().document.format == 'python'
 
 
 def _opened(reading: Reading, stores: Stores) -> tuple[list[Process], list[Component]]:

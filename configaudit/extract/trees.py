@@ -34,6 +34,8 @@ def reader_of(document: Document, root: Map) -> str:
         return 'services.batching'
     if ('run' in root or 'setup' in root) and _is_sky_task(root):
         return 'carriers.skypilot'
+    if 'model_list' in root and _is_litellm(root):
+        return 'services.litellm'
     if _is_chart_values(document, root):
         return 'carriers.values'
     if _is_application(name, root):
@@ -70,6 +72,12 @@ def _is_sky_task(root: Map) -> bool:
     from configaudit.extract.carriers.skypilot import is_task
 
     return is_task(root)
+
+
+def _is_litellm(root: Map) -> bool:
+    from configaudit.extract.services.litellm import is_proxy
+
+    return is_proxy(root)
 
 
 def _is_chart_values(document: Document, root: Map) -> bool:

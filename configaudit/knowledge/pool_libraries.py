@@ -91,6 +91,7 @@ LIBRARIES: dict[str, Library] = {
         'minsize': ('min_idle', 'count'), 'maxsize': ('max_open', 'count'), 'maxinactiveconnectionlifetime': ('idle_timeout_s', 's'),
         'statementcachesize': ('statement_cache', 'count'),
     }, 10, 0, {'idle_timeout_s': (0,)}, None, None, 300),
+    'django': Library('Django', {}, None),
     'prisma': Library('Prisma', {
         'connectionlimit': ('max_open', 'count'), 'pooltimeout': ('wait_timeout_s', 's'),
         'sockettimeout': ('socket_timeout_s', 's'),

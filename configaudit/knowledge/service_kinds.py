@@ -46,6 +46,8 @@ POOL = declare(Kind('pool', ('bounded-pool',), {
     'pre_ping': SettingSpec('bool', False),
     'variable': SettingSpec('text'),
     'decided_by': SettingSpec(default=()),
+    'persistent_s': SettingSpec('s', 0),
+    'pooled': SettingSpec('bool', False),
 }))  # fmt: skip
 """`pods`, `surge`: of a pooler that an operator starts. `users`: pools of this size, one for each user that connects through a
 pooler; `most`: the most connections of all of them, 0 for no such limit. `statement_cache`: named prepared statements that the
@@ -215,3 +217,6 @@ MATH_THREADS = declare(Kind('math-threads', (), {
     'cpu_limit': SettingSpec('cores', raise_only=True),
 }))  # fmt: skip
 """Threads that OpenMP, MKL or OpenBLAS start in each process of a container."""
+
+LITELLM = declare(Kind('litellm', (), {'env': SettingSpec(default={})}))
+"""A configuration of LiteLLM's proxy. `env`: what stands in it as it is, by the name of its key."""

@@ -112,9 +112,7 @@ def join(components: list[Component], data: Iterable[Data]) -> None:
     alone = [_of_file(item) for item in files if item.name not in used and item.values]
     asking = [one for one in components if one.kind.name == 'http-client' and 'answers' in one.settings and one['written_in'].known_value == 'Python']
     for server in (*servers, *alone):
-        folder = _folder_of(server)
-        if folder is not None:
-            server.peer_map['asks-for-text'] = Peers.of(client for client in asking if _serves(client.place.outermost().document.path, folder))
+        server.peer_map['asks-for-text'] = Peers.of(client for client in asking if serves_from(server, client.place.outermost().document.path))
     components.extend(alone)
 
 
@@ -122,8 +120,10 @@ _NOT_SERVED = regex(r'(?:^|[/_])(?:tasks?|celery\w*|workers?|jobs?|cron\w*|backg
 """Files of programs that a queue or a clock starts, not the server."""
 
 
-def _serves(path: str, folder: str) -> bool:
-    return path.startswith(f'{folder}/' if folder else '') and _NOT_SERVED.search(path[len(folder) :]) is None
+def serves_from(server: Component, path: str) -> bool:
+    """Whether a program may be one that a server runs: it lies where the server's programs are, and no queue or clock starts it."""
+    folder = _folder_of(server)
+    return folder is not None and path.startswith(f'{folder}/' if folder else '') and _NOT_SERVED.search(path[len(folder) :]) is None
 
 
 def _folder_of(server: Component) -> str | None:

@@ -28,19 +28,37 @@ def read(document: Document) -> Reading | None:
         if words:
             reading.data.append(Data('gunicorn', '', document.path, words))
     else:
-        from configaudit.extract.services.python_grpc import grpc_components
-        from configaudit.extract.services.python_pools import pools_of
-
-        reading.components.extend((*grpc_components(source), *pools_of(source)))
-        if asks:
-            from configaudit.extract.services.python_http import clients_of
-
-            reading.components.extend(clients_of(source))
+        _program(document, source, asks, reading)
     return reading if found is not None or reading.components or reading.data else None
+
+
+def _program(document: Document, source: Source, asks: bool, reading: Reading) -> None:
+    from configaudit.extract.services.python_grpc import grpc_components
+    from configaudit.extract.services.python_pools import pools_of
+
+    reading.components.extend((*grpc_components(source), *pools_of(source)))
+    if asks:
+        from configaudit.extract.services.python_http import clients_of
+
+        reading.components.extend(clients_of(source))
+    if b'DATABASES' in document.parsed:
+        from configaudit.extract.services.python_django import pools_of as databases_of
+
+        reading.components.extend(databases_of(source))
+    if b'SQLALCHEMY_ENGINE_OPTIONS' in document.parsed:
+        from configaudit.extract.services.python_flask import pools_of as options_of
+
+        reading.components.extend(options_of(source))
+    if b'BaseSettings' in document.parsed:
+        from configaudit.extract.services.python_environment import fields_of
+
+        fields = fields_of(source)
+        if fields:
+            reading.data.append(Data('pydantic', '', document.path, fields))
 
 
 _HTTP = regex(rb'\b(?:httpx|requests|aiohttp|openai|anthropic)\b')
 _ASKS = regex(rb'completions|/generate_stream|/v1/|/api/generate|\bhttp2\b|fastapi|starlette|quart|responses\.|messages\.')
 """Words of a file that asks for generated text, speaks HTTP/2, or serves on an event loop."""
-WORDS = (b'create_engine', b'create_async_engine', b'ConnectionPool', b'create_pool', b'grpc', b'workers', b'threads')
+WORDS = (b'create_engine', b'create_async_engine', b'ConnectionPool', b'create_pool', b'grpc', b'DATABASES', b'SQLALCHEMY_ENGINE_OPTIONS', b'BaseSettings')
 """A file without any of these sets up nothing that is read here."""

@@ -15,7 +15,9 @@ _STREAM_WORDS = ('text/event-stream', '[DONE]', 'data: ', 'data:')
 _PIECES = ('iter_lines', 'aiter_lines', 'iter_bytes', 'aiter_bytes', 'iter_content', 'iter_text', 'aiter_text', 'aiter_raw', 'iter_raw', 'iter_any', 'iter_chunked', 'readline', 'content')
 _ROUTES = ('get', 'post', 'put', 'patch', 'delete', 'route', 'api_route', 'websocket', 'websocket_route', 'middleware')
 _SERVERS = ('fastapi', 'starlette', 'quart', 'sanic', 'litestar', 'aiohttp.web')
-_ONCE = regex(r'^(?:__init__|__new__|__aenter__|__enter__|main|_?(?:get|create|make|build|init|setup|new|start|connect|ensure|load|lifespan|startup)_?\w*)$')
+_ONCE = regex(
+    r'^(?:__init__|__new__|__aenter__|__enter__|main|_?(?:lifespan|startup|on_startup|setup|init|connect)\w*|_?(?:get|create|make|build|new|load|ensure)_\w*(?:client|session|http|llm|model|api|sdk)\w*)$'
+)
 """Functions that are called once, or whose callers keep what they return."""
 
 
@@ -94,14 +96,23 @@ class Uses:
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or _ONCE.match(function.name):
             return False
         name, is_field = self._name(call)
-        return not is_field and all(use.function is function for use in uses) and not self._is_kept(function, name)
+        mine = all(use.function is function for use in uses) and not any(self._loops(use.call, function, call) for use in uses)
+        return mine and not is_field and not self._is_kept(function, name)
+
+    def _loops(self, node: ast.AST, function: ast.AST, made: ast.AST) -> bool:
+        """Whether a function sends many requests through one client: the loop around them does not make it."""
+        above = self._parents.get(node)
+        while above is not None and above is not function:
+            if isinstance(above, (ast.For, ast.AsyncFor, ast.While)) and not self._is_in(made, above):
+                return True
+            above = self._parents.get(above)
+        return False
 
     def _is_kept(self, function: ast.AST, name: str) -> bool:
         """Whether a function hands its client on, or declares it as one of the module."""
         return any(
             (isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names)
             or (isinstance(node, (ast.Return, ast.Yield)) and isinstance(node.value, ast.Name) and node.value.id == name)
-            or (isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
             for node in ast.walk(function)
         ) and bool(name)
 

@@ -117,6 +117,8 @@ def join_servers(reading: Reading) -> None:
         for name, word in servers.get(folder, {}).items():
             if word.known and word.value.isdigit():
                 pool.settings[name] = Setting(name, int(word.value), word.place)
+        if pool['library'].known_value == 'django' and folder in servers and 'threads' in pool.settings:
+            pool.settings['max_open'] = pool.settings['threads']._replace(name='max_open', origin='inherited', source='Django: one connection a thread')
 
 
 def _processes(words: Mapping[str, Word]) -> dict[str, Word]:

@@ -10,6 +10,9 @@ LOCKED = 'it is a program'
 WORKED_OUT = 'the program works it out'
 _READS = ('os.getenv', 'os.environ.get', 'decouple.config')
 _CASTS = ('int', 'float', 'str')
+FIELD = 'settings.'
+"""Before the name of a field of a settings class, where a variable's name stands."""
+_SETTINGS = ('settings', 'config', 'conf', 'cfg', 'app_settings', 'app_config')
 
 
 class Variable(NamedTuple):
@@ -39,6 +42,8 @@ def variable_of(source: Source, node: ast.expr) -> Variable | None:
         return Variable(found.name, node.values[1]) if found is not None and found.default is None else None
     if isinstance(node, ast.Subscript) and source.name_of(node.value) == 'os.environ' and isinstance(node.slice, ast.Constant):
         return Variable(str(node.slice.value), None)
+    if isinstance(node, ast.Attribute):
+        return Variable(FIELD + node.attr, None) if _is_settings(node.value) else None
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Name) and node.func.id in _CASTS and len(node.args) == 1:
@@ -48,6 +53,13 @@ def variable_of(source: Source, node: ast.expr) -> Variable | None:
         return None
     default = next((word.value for word in node.keywords if word.arg == 'default'), node.args[1] if len(node.args) > 1 else None)
     return Variable(node.args[0].value, default)
+
+
+def _is_settings(node: ast.expr) -> bool:
+    """Whether an object is called as settings are, or made by `get_settings()`."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ('get_settings', 'get_config')
+    return (isinstance(node, ast.Name) and node.id in _SETTINGS) or (isinstance(node, ast.Attribute) and node.attr in _SETTINGS)
 
 
 def _is_environ(source: Source, node: ast.expr) -> bool:
@@ -71,12 +83,12 @@ def setting_at(source: Source, name: str, node: ast.expr, unit: str = '', scale:
         except Unfolded:
             found = None
         if variable is None or found is None:
-            return Setting(name, None, place, 'explicit', WORKED_OUT, unit=unit, source=f'${variable.name}' if variable else '', locked=LOCKED)
+            return Setting(name, None, place, 'explicit', WORKED_OUT, unit=unit, source=f'${variable.name}' if variable and scale == 1 else '', locked=LOCKED)
         found = _number(found) if unit in ('s', 'count') else found
     if isinstance(found, (int, float)) and not isinstance(found, bool) and scale != 1:
         found = found / scale
         found = int(found) if found == int(found) else found
-    return Setting(name, found, place, unit=unit, source=f'${variable.name}' if variable else '', locked=LOCKED)
+    return Setting(name, found, place, unit=unit, source=f'${variable.name}' if variable and scale == 1 else '', locked=LOCKED)
 
 
 def _number(value: object) -> object:

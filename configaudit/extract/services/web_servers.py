@@ -54,13 +54,15 @@ def _server(process: Process, invocation: Invocation) -> Component | None:
     if words and os.path.basename(words[0].value).startswith('python') and len(words) > 2 and words[1].value == '-m':
         words = words[2:]
     name = os.path.basename(words[0].value) if words else ''
+    if not invocation.argv and process.image is not None and 'litellm' in process.image.value and words:
+        name, words = 'litellm', (words[0], *words)
     program = _PROGRAMS.get(name)
     if program is None:
         return None
     carrier, start = process.component, words[0].place
     extra = invocation.environment.get('GUNICORN_CMD_ARGS') if name == 'gunicorn' else None
     given = (*words[1:], *(_split(extra) if extra is not None else ()))
-    unseen = invocation.unseen or ('its configuration file may set it' if _flag(given, _CONFIGURATION) is not None else '')
+    unseen = invocation.unseen or ('its configuration file may set it' if name != 'litellm' and _flag(given, _CONFIGURATION) is not None else '')
     settings = {'product': Setting('product', name, start)}
     for setting, default, flags in (('idle_timeout_s', program.keeps_s, program.keep_flags), ('graceful_s', program.graceful_s, program.graceful_flags)):
         word = _flag(given, flags)

@@ -94,7 +94,7 @@ def test_an_sdk_waits_ten_minutes_and_tries_three_times(run) -> None:  # type: i
         ('async def ask():\n    async with httpx.AsyncClient() as c:\n        await c.post("/v1/completions")\n', True),
         ('async def ask():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n', True),
         ('c = httpx.AsyncClient()\nasync def ask():\n    await c.post("/v1/completions")\n', False),
-        ('async def get_answer():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n', False),
+        ('async def get_client():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n', False),
         ('async def ask():\n    c = httpx.AsyncClient()\n    for a in b:\n        await c.post("/v1/completions")\n', False),
         ('async def ask():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n    return c\n', False),
     ],

@@ -1,0 +1,117 @@
+"""Settings of Python frameworks: Django's DATABASES, Flask-SQLAlchemy's options, pydantic's classes, and the environment that goes before them."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from configaudit.model import Component
+from configaudit.result import Result
+
+Run = Callable[..., Result]
+
+
+def pools(result: Result) -> list[Component]:
+    return [component for component in result.components if component.kind.name == 'pool']
+
+
+def ids(result: Result) -> set[str]:
+    return {finding.rule.id for finding in result.findings}
+
+
+_DJANGO = 'import os\nDATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", "HOST": "db"%s}}\n'
+
+
+@pytest.mark.parametrize(
+    ('text', 'age', 'size'),
+    [
+        (_DJANGO % '', 0, None), (_DJANGO % ', "CONN_MAX_AGE": 60', 60, None), (_DJANGO % ', "CONN_MAX_AGE": None', math.inf, None),
+        (_DJANGO % ', "CONN_MAX_AGE": int(os.getenv("AGE", "600"))', 600, None), (_DJANGO % '' + 'DATABASES["default"]["CONN_MAX_AGE"] = 30\n', 30, None),
+        (_DJANGO % ', "OPTIONS": {"pool": True}', 0, 4), (_DJANGO % ', "OPTIONS": {"pool": {"min_size": 2, "max_size": 9}}', 0, 9),
+        ('import environ\nenv = environ.Env()\nDATABASES = {"default": env.db("DATABASE_URL")}\nDATABASES["default"]["CONN_MAX_AGE"] = env.int("AGE", default=600)\n', 600, None),
+        ('import dj_database_url\nDATABASES = {"default": dj_database_url.config(conn_max_age=300)}\n', 300, None),
+        ('import os\nif os.getenv("DB") == "postgres":\n    ' + (_DJANGO % ', "CONN_MAX_AGE": 5').partition('\n')[2], 5, None),
+    ],
+)  # fmt: skip
+def test_databases_of_django(run: Run, text: str, age: float, size: int | None) -> None:
+    (pool,) = pools(run({'shop/settings.py': text}))
+    assert pool['persistent_s'].value == age
+    assert pool['max_open'].known_value == size
+
+
+def test_what_is_set_under_a_condition_is_not_known(run: Run) -> None:
+    (pool,) = pools(run({'shop/settings.py': _DJANGO % '' + 'if os.getenv("A"):\n    DATABASES["default"]["CONN_MAX_AGE"] = 30\n'}))
+    assert pool['persistent_s'].reason
+
+
+@pytest.mark.parametrize('path', ['shop/settings/dev.py', 'shop/settings_local.py', 'shop/test_settings.py', 'shop/settings/testing.py', 'tests/settings.py'])
+def test_settings_for_development_are_not_judged(run: Run, path: str) -> None:
+    assert pools(run({path: _DJANGO % ', "CONN_MAX_AGE": 5'})) == []
+
+
+@pytest.mark.parametrize('engine', ['django.db.backends.sqlite3', 'django.db.backends.dummy'])
+def test_a_database_that_is_a_file_has_no_pool(run: Run, engine: str) -> None:
+    assert pools(run({'a/settings.py': f'import os\nDATABASES = {{"default": {{"ENGINE": "{engine}"}}}}\n'})) == []
+
+
+@pytest.mark.parametrize(
+    ('more', 'found'),
+    [
+        (', "CONN_MAX_AGE": 0, "OPTIONS": {"pool": True}', False), (', "CONN_MAX_AGE": 60, "OPTIONS": {"pool": True}', True), (', "CONN_MAX_AGE": None, "OPTIONS": {"pool": {}}', False),
+        (', "CONN_MAX_AGE": None, "OPTIONS": {"pool": {"max_size": 5}}', True), (', "CONN_MAX_AGE": 60, "OPTIONS": {"pool": False}', False), (', "CONN_MAX_AGE": 60, "OPTIONS": options()', False),
+    ],
+)  # fmt: skip
+def test_a_pool_excludes_persistent_connections(run: Run, more: str, found: bool) -> None:
+    assert ('django-pool-with-persistent-connections' in ids(run({'a/settings.py': _DJANGO % more}))) is found
+
+
+def test_threads_of_gunicorn_are_the_connections_of_django(run: Run) -> None:
+    (pool,) = pools(run({'a/settings.py': _DJANGO % '', 'gunicorn.conf.py': 'workers = 3\nthreads = 8\n'}))
+    assert (pool['max_open'].value, pool['processes'].value) == (8, 3)
+    assert 'db-pool-below-threads' not in ids(run({'a/settings.py': _DJANGO % '', 'gunicorn.conf.py': 'workers = 3\nthreads = 8\n'}))
+
+
+@pytest.mark.parametrize(
+    ('text', 'sizes'),
+    [
+        ('SQLALCHEMY_ENGINE_OPTIONS = {"pool_size": 7, "max_overflow": 2}\n', [(7, 2)]), ('class Production:\n    SQLALCHEMY_ENGINE_OPTIONS = {"pool_size": 7, "max_overflow": -1}\n', [(7, math.inf)]),
+        ('class DevelopmentConfig:\n    SQLALCHEMY_ENGINE_OPTIONS = {"pool_size": 7}\n', []), ('app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {"pool_recycle": 60}\n', [(5, 10)]),
+        ('app.config.update(SQLALCHEMY_ENGINE_OPTIONS={"pool_size": 3})\n', [(3, 10)]), ('SQLALCHEMY_ENGINE_OPTIONS = options()\n', []),
+    ],
+)  # fmt: skip
+def test_engine_options_of_flask(run: Run, text: str, sizes: list[tuple[int, float]]) -> None:
+    assert [(pool['max_open'].value, pool['overflow'].value) for pool in pools(run({'a/config.py': 'import os\n' + text}))] == sizes
+
+
+_COMPOSE = 'services:\n  api:\n    image: api:1\n    environment:\n      %s\n'
+_ENGINE = 'import os\nfrom sqlalchemy import create_engine\ne = create_engine("postgresql://db/a", pool_size=%s)\n'
+
+
+@pytest.mark.parametrize(
+    ('expression', 'others', 'size'),
+    [
+        ('int(os.getenv("POOL", "8"))', {}, 8), ('int(os.getenv("POOL", "8"))', {'compose.yaml': _COMPOSE % 'POOL: "40"'}, 40), ('int(os.environ["POOL"])', {}, None),
+        ('int(os.environ["POOL"])', {'compose.yaml': _COMPOSE % 'POOL: "40"'}, 40), ('int(os.getenv("POOL") or 6)', {}, 6),
+        ('int(os.getenv("POOL", "8"))', {'compose.yaml': _COMPOSE % 'POOL: ${POOL}'}, None),
+        ('int(os.getenv("POOL", "8"))', {'a/compose.yaml': _COMPOSE % 'POOL: "40"', 'b/compose.yaml': _COMPOSE % 'POOL: "50"'}, None),
+    ],
+)  # fmt: skip
+def test_a_variable_of_the_manifests_goes_before_the_default_of_the_program(run: Run, expression: str, others: dict[str, str], size: int | None) -> None:
+    found = [pool for pool in pools(run({'app/db.py': _ENGINE % expression, **others})) if pool['written_in'].known_value]
+    assert [pool['max_open'].known_value for pool in found] == [size]
+
+
+_SETTINGS = 'from pydantic_settings import BaseSettings, SettingsConfigDict\nfrom pydantic import Field\nclass Settings(BaseSettings):\n    model_config = SettingsConfigDict(env_prefix="%s")\n    DB_POOL: int = %s\n'
+
+
+@pytest.mark.parametrize(
+    ('prefix', 'default', 'others', 'size'),
+    [
+        ('', '12', {}, 12), ('', 'Field(default=9, ge=1)', {}, 9), ('', 'Field(12, alias="POOL")', {'compose.yaml': _COMPOSE % 'POOL: "3"'}, 3),
+        ('APP_', '12', {'compose.yaml': _COMPOSE % 'APP_DB_POOL: "30"'}, 30), ('APP_', '12', {'compose.yaml': _COMPOSE % 'DB_POOL: "30"'}, 12), ('', 'Field(...)', {}, None),
+    ],
+)  # fmt: skip
+def test_fields_of_a_settings_class(run: Run, prefix: str, default: str, others: dict[str, str], size: int | None) -> None:
+    files = {'app/config.py': _SETTINGS % (prefix, default), 'app/db.py': 'from app.config import settings\n' + _ENGINE % 'settings.DB_POOL', **others}
+    found = [pool for pool in pools(run(files)) if pool['written_in'].known_value]
+    assert [pool['max_open'].known_value for pool in found] == [size]
