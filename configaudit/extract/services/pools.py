@@ -10,7 +10,7 @@ from configaudit.extract.services.grpc import spring_grpc
 from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.pool_environment import environment_drafts
 from configaudit.extract.services.pool_files import Entry, entries, spring_drafts, tree_drafts
-from configaudit.extract.services.spring import application_of, spring_pools, spring_services
+from configaudit.extract.services.spring import application_of, environment_entries, spring_pools, spring_services
 from configaudit.extract.services.spring_layers import LAYER, is_for_development, mark, profile_of
 from configaudit.extract.services.workers import processes_of
 from configaudit.extract.words import Word
@@ -64,7 +64,7 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
     """The pools of a process: from its environment and from the configuration files mounted into it."""
     carrier = process.component
     environment = environment_seen(process, invocations, stores)
-    drafts = environment_drafts(process, invocations, environment) if environment else []
+    drafts = [*environment_drafts(process, invocations, environment), *spring_pools(environment_entries(environment), 'argument')] if environment else []
     mounted = list(_mounted(process, stores))
     if len(drafts) == 1 and len(mounted) == 1 and not drafts[0].settings.keys() & {'max_open'}:
         first, settings = mounted[0], drafts[0].settings

@@ -32,6 +32,7 @@ _VERSION = 'whether it finishes requests depends on the version: Spring Boot bef
 _GATEWAY = regex(r'spring\.cloud\.gateway\.(?:server\.webflux\.)?httpclient\.responsetimeout$')
 _REDIS = regex(r'(spring\.(?:data\.)?redis)\.(?:(?:lettuce|jedis)\.pool\.(\w+)|(host))$')
 _R2DBC = regex(r'(spring\.r2dbc)\.(?:pool\.(\w+)|(url))$')
+_VARIABLE = regex(r'^SPRING_(R2DBC|DATA_REDIS|REDIS)_(?:(LETTUCE|JEDIS)_)?(?:(POOL)_)?(\w+)$')
 _R2DBC_SCHEME = regex(r'r2dbc:(?:pool:)?')
 _ENVIRONMENT = {key.replace('.', ''): key for key in (_PHASE, _SHUTDOWN, *_IDLE)}
 
@@ -46,6 +47,17 @@ def spring_pools(entries: Sequence[Entry], writer: str) -> list[Draft]:
                 draft = drafts.setdefault(found[1], Draft(found[1], library, {}, word.place))
                 _take(draft, found[2] or '', word, writer) if found[2] else _reach(draft, settled(word), writer)
     return [_placed(draft) for draft in drafts.values() if 'max_open' in draft.settings or ('url' in draft.settings and draft.library == 'r2dbc')]
+
+
+def environment_entries(environment: Mapping[str, Word]) -> list[Entry]:
+    """The variables of those pools as the keys that Spring binds them to."""
+    found = []
+    for name, word in environment.items():
+        match = _VARIABLE.match(name)
+        if match is not None:
+            path = ['spring', *match[1].lower().split('_'), *(part.lower() for part in match.groups()[1:3] if part), match[4].lower()]
+            found.append((tuple(path), word))
+    return found
 
 
 def _take(draft: Draft, key: str, word: Word, writer: str) -> None:

@@ -218,3 +218,15 @@ def test_a_channel_to_this_machine_is_not_judged(run: Run, target: str) -> None:
 
 def test_other_starters_have_other_keys(run: Run) -> None:
     assert not of(run({'application.yml': 'spring:\n  grpc:\n    client:\n      stock:\n        host: stock\n        keep-alive-timeout: 10\n'}), 'grpc-client')
+
+
+@pytest.mark.parametrize(
+    ('variables', 'library', 'size'),
+    [
+        ('SPRING_DATA_REDIS_HOST: cache, SPRING_DATA_REDIS_LETTUCE_POOL_MAX_ACTIVE: "12", SPRING_DATA_REDIS_LETTUCE_POOL_MAXWAIT: 3s', 'spring-redis', 12),
+        ('SPRING_R2DBC_URL: "r2dbc:postgresql://pg/a", SPRING_R2DBC_POOL_MAX_SIZE: "14"', 'r2dbc', 14),
+    ],
+)
+def test_the_environment_names_those_pools_too(run: Run, variables: str, library: str, size: int) -> None:
+    (pool,) = of(run({'compose.yaml': f'services:\n  api:\n    image: example.com/api:1\n    environment: {{{variables}}}\n'}), 'pool')
+    assert (pool['library'].value, pool['max_open'].value, pool.peers('carrier')[0].name) == (library, size, 'api')
