@@ -6,6 +6,7 @@ from typing import Any
 from configaudit.context import Context, Declared
 from configaudit.knowledge.service_kinds import DATABASE
 from configaudit.link import NOT_SEEN, Index, declared, host_names, nearest
+from configaudit.link_pools import size_in_code
 from configaudit.model import Component, Peers, Setting
 from configaudit.places import Place
 
@@ -17,6 +18,7 @@ _RESERVED = {'postgres': 3}
 def link_databases(by_kind: Mapping[str, list[Component]], context: Context) -> None:
     """Peers `database` of pools and `pool` of servers: by declared link, host name, Secret, pod, or the only server there is."""
     pools = by_kind.get('pool', [])
+    size_in_code(pools)
     databases = _once(by_kind.get('database', []))
     named = Index(databases, lambda database: [('host', name) for name in host_names(database)])
     lone = _lone_servers(pools, databases)

@@ -1,0 +1,68 @@
+"""Pools that a program opens, and the processes that run it: the code says how large they are, the process how many there are."""
+
+from collections.abc import Iterable
+from posixpath import join, normpath
+from typing import Any
+
+from configaudit.model import Component
+
+_SAID_IN_CODE = (
+    'max_open', 'overflow', 'max_idle', 'min_idle', 'max_lifetime_s', 'idle_timeout_s', 'wait_timeout_s', 'pre_ping', 'library', 'statement_cache',
+)  # fmt: skip
+_OF_ITS_SERVER = ('processes', 'threads')
+
+
+def size_in_code(pools: Iterable[Component]) -> None:
+    """A process whose environment names a database but no size has the pool that its program opens.
+
+    Its program is what stands in the folder that its image is built from, or the only one of the run, if one image only is left without a size.
+    """
+    written = [pool for pool in pools if pool['written_in'].known_value]
+    open_ended = [pool for pool in pools if 'carrier' in pool.peer_map and pool['library'].known_value != 'pgbouncer' and not _is_sized(pool)]
+    if not written or not open_ended:
+        return
+    images = {_image(pool) for pool in open_ended}
+    for pool in open_ended:
+        folder = _build_folder(pool)
+        found = [one for one in written if folder and _path(one).startswith(folder) and _one_product(pool, one)]
+        if not folder and len(images) == 1 and len(written) == 1 and _one_product(pool, written[0]):
+            found = written
+        if len(found) == 1:
+            _take(pool, found[0])
+
+
+def _is_sized(pool: Component) -> bool:
+    return pool['max_open'].is_set and pool['max_open'].is_known
+
+
+def _one_product(pool: Component, written: Component) -> bool:
+    return pool['product'].known_value in (written['product'].known_value, None, '') or written['product'].known_value in (None, '')
+
+
+def _path(component: Component) -> str:
+    return component.place.outermost().document.path
+
+
+def _image(pool: Component) -> object:
+    carrier = pool.peers('carrier')[0]
+    return carrier['image'].known_value if 'image' in carrier.kind.settings else carrier.identity
+
+
+def _build_folder(pool: Component) -> str:
+    """The folder that a compose service's image is built from, with a slash at its end; '' where it is not built here."""
+    carrier = pool.peers('carrier')[0]
+    build: Any = carrier['build'].known_value if 'build' in carrier.kind.settings else None
+    context = build.get('context', '.') if isinstance(build, dict) else build
+    if not isinstance(context, str) or '$' in context or '://' in context:
+        return ''
+    folder = normpath(join(carrier.scope, context))
+    return '' if folder == '.' or folder.startswith('..') else folder + '/'
+
+
+def _take(pool: Component, written: Component) -> None:
+    for name in _SAID_IN_CODE:
+        if name in written.settings:
+            pool.settings[name] = written.settings[name]
+    for name in _OF_ITS_SERVER:
+        if name in written.settings and name not in pool.settings:
+            pool.settings[name] = written.settings[name]

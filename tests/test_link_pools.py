@@ -1,0 +1,66 @@
+"""A process has the pool that its program opens."""
+
+from collections.abc import Callable
+
+import pytest
+
+from configaudit.result import Result
+
+Run = Callable[..., Result]
+RULE = 'db-pools-exceed-server'
+CODE = 'from sqlalchemy import create_engine\nimport os\nengine = create_engine(os.environ["DATABASE_URL"], pool_size={size}, max_overflow=0)\n'
+MANIFEST = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}}}
+spec:
+  replicas: 6
+  template:
+    spec:
+      containers:
+        - name: {name}
+          image: example.com/{name}:1
+          command: [gunicorn, -w, "4", "app:app"]
+          env:
+            - {{name: DATABASE_URL, value: "postgresql://pg/a"}}
+---
+"""
+SERVER = (
+    'apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: pg}\nspec:\n  template:\n    spec:\n      containers:\n'
+    '        - {name: pg, image: "postgres:17"}\n'
+)
+
+
+def totals(result: Result) -> list[object]:
+    return [item.values['total'] for item in result.findings if item.rule.id == RULE]
+
+
+def test_the_only_program_of_the_run(run: Run) -> None:
+    result = run({'src/db.py': CODE.format(size=10), 'k8s.yaml': MANIFEST.format(name='api') + SERVER})
+    (found,) = (item for item in result.findings if item.rule.id == RULE)
+    assert (found.values['total'], found.place.document.path) == (320, 'src/db.py')
+
+
+def test_defaults_of_the_library_count_too(run: Run) -> None:
+    code = CODE.format(size=10).replace(', pool_size=10, max_overflow=0', '')
+    assert totals(run({'src/db.py': code, 'k8s.yaml': MANIFEST.format(name='api') + SERVER})) == [480]
+
+
+@pytest.mark.parametrize(
+    'files',
+    [
+        {'src/db.py': CODE.format(size=10), 'k8s.yaml': MANIFEST.format(name='api') + MANIFEST.format(name='other') + SERVER},
+        {'a/db.py': CODE.format(size=10), 'b/db.py': CODE.format(size=10), 'k8s.yaml': MANIFEST.format(name='api') + SERVER},
+    ],
+)
+def test_whose_program_it_is_must_be_certain(run: Run, files: dict[str, str]) -> None:
+    result = run(files)
+    assert totals(result) == []
+    assert RULE in {item.rule.id for item in result.not_assessed}
+
+
+def test_the_folder_that_an_image_is_built_from(run: Run) -> None:
+    service = '  {name}:\n    build: {build}\n    deploy: {{replicas: 4}}\n    environment:\n      DATABASE_URL: postgresql://db/a\n'
+    compose = 'services:\n' + service.format(name='one', build='./one') + service.format(name='two', build='{context: two}') + '  db:\n    image: postgres:17\n'
+    result = run({'compose.yaml': compose, 'one/db.py': CODE.format(size=10), 'two/db.py': CODE.format(size=20)})
+    assert totals(result) == [120]
