@@ -1,4 +1,4 @@
-"""Rules for pools against the threads of the server process that they serve."""
+"""Rules for pools against the threads and requests of the server process that they serve."""
 
 import math
 from collections.abc import Iterator
@@ -23,3 +23,18 @@ def pool_below_threads(pool: Component) -> Iterator[Problem]:
             size, '{threads} threads in each worker process share {total} connections: the others wait and then fail', threads=threads.value,
             total=total, see=[('the threads', threads)],
         )  # fmt: skip
+
+
+@rule(
+    'db-pool-per-request', on='pool', severity='warning', checklist='july-7',
+    source='node-postgres docs, Pooling: one pool for the life of the program; sqlx Pool: clone it, do not make it again',
+    effect='requests share connections, and the sum over all pods holds', side_effect='none',
+)  # fmt: skip
+def pool_per_request(pool: Component) -> Iterator[Problem]:
+    """A pool that is made inside a request handler opens connections of its own for each request, and keeps them after it.
+
+    Its limit then limits nothing: under load the server refuses everybody. Make it once, outside of the handler.
+    """
+    anew = pool['per_request']
+    if anew.value:
+        yield Problem(anew, 'every request makes a pool of its own: its limit limits nothing, connections add up until the server refuses them')

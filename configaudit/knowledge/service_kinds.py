@@ -44,6 +44,7 @@ POOL = declare(Kind('pool', ('bounded-pool',), {
     'written_in': SettingSpec('text'),
     'threads': SettingSpec('count'),
     'pre_ping': SettingSpec('bool', False),
+    'per_request': SettingSpec('bool', False),
     'variable': SettingSpec('text'),
     'decided_by': SettingSpec(default=()),
     'persistent_s': SettingSpec('s', 0),

@@ -30,7 +30,7 @@ _GRPC = '@grpc/grpc-js.'
 _CREDENTIALS = (_GRPC + 'credentials.', _GRPC + 'ChannelCredentials.')
 _CLIENT = {'grpc.keepalive_time_ms': Option('time_s', 1000, (-1,)), 'grpc.keepalive_timeout_ms': Option('timeout_s', 1000)}
 _SERVER = {
-    **_CLIENT, 'grpc.max_connection_age_ms': Option('max_connection_age_s', 1000), 'grpc.max_connection_age_grace_ms': Option('max_connection_age_grace_s', 1000),
+    **_CLIENT, 'grpc.max_concurrent_streams': Option('max_concurrent_streams'), 'grpc.max_connection_age_ms': Option('max_connection_age_s', 1000), 'grpc.max_connection_age_grace_ms': Option('max_connection_age_grace_s', 1000),
 }  # fmt: skip
 _PERMIT = 'grpc.keepalive_permit_without_calls'
 _UNSEEN = 'its options come from elsewhere in the program'
@@ -94,7 +94,17 @@ def _server(source: Source, scope: Scope, call: Any) -> Component:
     settings['max_ping_strikes'] = default('max_ping_strikes', 0, place, _NO_POLICE)
     settings['permit_without_stream'] = default('permit_without_stream', True, place, _NO_POLICE)
     settings.setdefault('time_s', default('time_s', math.inf, place, 'grpc-js, server.js: keepalive is off'))
+    settings.update(_port(source))
     return component(GRPC_SERVER, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
+
+
+def _port(source: Source) -> dict[str, Setting]:
+    """The port that the file's only `bindAsync` names."""
+    bound = [(scope, call) for scope in source.scopes for call in scope.calls if source.text(call.child_by_field_name('function') or call).endswith('.bindAsync')]
+    arguments = source.arguments(bound[0][1]) if len(bound) == 1 else []
+    text = text_of(source, bound[0][0], arguments[0]) if arguments else None
+    port = (text or '').rpartition(':')[2]
+    return {'port': Setting('port', port, source.place(arguments[0]))} if port.isdigit() else {}
 
 
 def _read(source: Source, scope: Scope, fields: Fields, known: dict[str, Option]) -> dict[str, Setting]:

@@ -35,7 +35,7 @@ _SERVERS = {
 _TIMES = {
     'keepAliveTimeout': Option('idle_timeout_s', _MS), 'headersTimeout': Option('read_header_timeout_s', _MS),
 }  # fmt: skip
-_STREAM = regex(rb'text/event-stream|\[DONE\]|["\'`]data: |\.getReader\(\)|responseType:\s*["\']stream["\']|\bstream:\s*true\b|\bfor await\b')
+_STREAM = regex(rb'text/event-stream|\[DONE\]|["\'`]data: |\.getReader\(\)|responseType:\s*["\']stream["\']|\bstream:\s*true\b|\bfor await\s*\([^)]{0,200}\.body\b')
 _COMMENT = regex(rb'//[^\n]*|/\*.*?\*/', re.DOTALL)
 _AGENT = {'maxSockets': Option('connections'), 'connections': Option('connections')}
 _UNDICI = {'bodyTimeout': Option('gap_timeout_s', _MS, (0,)), 'headersTimeout': Option('first_byte_timeout_s', _MS, (0,)), 'connections': Option('connections')}

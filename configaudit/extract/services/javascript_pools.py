@@ -14,6 +14,7 @@ from configaudit.extract.services.javascript_settings import (
     Option,
     Options,
     head_of,
+    in_handler,
     options_of,
     text_of,
     variable_of,
@@ -196,6 +197,8 @@ def _component(
         settings['variable'] = Setting('variable', variable, source.place(address))
     if options.variables:
         settings['decided_by'] = Setting('decided_by', tuple(options.variables), place)
+    if in_handler(source, scope) is not None:
+        settings['per_request'] = Setting('per_request', True, place)
     settings['written_in'] = Setting('written_in', WRITTEN_IN, place)
     path = source.document.path
     return component_of(Draft('code', library, settings, place), path.rpartition('/')[2], f'node/{path}/pool/{call.start_byte}', path, '' if complete else _UNSEEN)

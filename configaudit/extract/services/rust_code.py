@@ -110,6 +110,8 @@ def _pool(source: Source, chain: Chain) -> Component | None:
         return None
     place = _place(source, chain)
     settings = dict(_settings(source, chain, _POOL))
+    if _in_handler(source, chain.function):
+        settings['per_request'] = Setting('per_request', True, place)
     if b'statement_cache_capacity' in source.data:
         settings['statement_cache'] = Setting('statement_cache', None, place, reason=_WORKED_OUT)
     settings['product'] = Setting('product', product, place)

@@ -282,3 +282,20 @@ def test_a_schema_without_a_pool(run, schema: str) -> None:  # type: ignore[no-u
 @pytest.mark.parametrize(('options', 'kept'), [('', 1), (', { prepare: false }', 0), (', { max: 4, prepare: true }', 1)])
 def test_statements_that_postgres_js_keeps(run, options: str, kept: int) -> None:  # type: ignore[no-untyped-def]
     assert one(run(f"import postgres from 'postgres';\nexport const sql = postgres('postgres://pgbouncer/x'{options});"), 'pool')['statement_cache'].value == kept
+
+
+@pytest.mark.parametrize(
+    ('text', 'anew'),
+    [
+        ("app.post('/a', async (req, res) => { const pool = new Pool({ max: 2 }); });", True), ('export async function GET(request: Request) { const pool = new Pool({ max: 2 }); }', True),
+        ('export function connect(request: string) { return new Pool({ max: 2 }); }', False), ("app.get('/a', (req, res) => res.end());\nnew Pool({ max: 2 });", False),
+        ('class Db { open(options) { this.pool = new Pool({ max: 2 }); } }', False),
+    ],
+)  # fmt: skip
+def test_a_pool_made_for_each_request(run, text: str, anew: bool) -> None:  # type: ignore[no-untyped-def]
+    assert ('db-pool-per-request' in ids(run(PG + text))) is anew
+
+
+def test_the_port_and_streams_of_a_grpc_server(run) -> None:  # type: ignore[no-untyped-def]
+    server = one(run(GRPC + "const PORT = 50051;\nconst server = new grpc.Server({ 'grpc.max_concurrent_streams': 64 });\nserver.bindAsync(`0.0.0.0:${PORT}`, grpc.ServerCredentials.createInsecure(), f);"), 'grpc-server')
+    assert (server['port'].value, server['max_concurrent_streams'].value) == ('50051', 64)
