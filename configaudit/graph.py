@@ -90,7 +90,7 @@ def graph_of(result: Result, context: Context) -> Graph:
     found = _found(result)
     nodes = tuple(
         Node(
-            name, component, tuple(part for part in drawn[component] if part is not component), values_of(component, drawn[component]),
+            name, component, _parts(component, drawn[component]), values_of(component, drawn[component]),
             _worst_first(finding for part in drawn[component] for finding in found.get(part, ())), chains[component],
         )
         for component, name in ids.items()
@@ -106,6 +106,13 @@ def graph_of(result: Result, context: Context) -> Graph:
 def worst(findings: Iterable[Finding]) -> Severity | None:
     """The highest severity among findings."""
     return min((finding.severity for finding in findings), key=SEVERITIES.index, default=None)
+
+
+def _parts(owner: Component, members: Iterable[Component]) -> tuple[Component, ...]:
+    """What is drawn with a component: each part once, however many overlays take it in."""
+    distinct = {(part.kind.name, part.identity): part for part in reversed(tuple(members))}
+    distinct.pop((owner.kind.name, owner.identity), None)
+    return tuple(reversed(distinct.values()))
 
 
 def _worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:

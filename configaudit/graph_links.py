@@ -50,13 +50,21 @@ Owners = Mapping[Component, Component]
 
 
 def owners_of(components: Iterable[Component]) -> dict[Component, Component]:
-    """For each component the one that it is drawn with: the workload of a container, the Ingress of its backends, or itself."""
+    """For each component the one that it is drawn with: the workload of a container, the Ingress of its backends, or itself.
+
+    An object that several overlays take in is one box.
+    """
     components = tuple(components)
     routes = {(one.place.outermost().document.path, one.identity): one for one in components if one.kind.name == 'proxy-route'}
+    first: dict[tuple[object, ...], Component] = {}
     owners = {}
     for component in components:
-        above = component.place.outermost().document.path, component.identity.rpartition('/')[0]
-        owners[component] = routes[above] if component.kind.name == 'proxy-upstream' and above in routes else _whole(component)
+        place = component.place.outermost()
+        above = place.document.path, component.identity.rpartition('/')[0]
+        whole = routes[above] if component.kind.name == 'proxy-upstream' and above in routes else _whole(component)
+        place = whole.place.outermost()
+        key = whole.kind.name, whole.identity, place.document.path, place.document.base + place.start
+        owners[component] = first.setdefault(key, whole)
     return owners
 
 
@@ -84,14 +92,14 @@ def edges_of(drawn: Mapping[Component, Collection[Component]], owners: Owners, c
 def _carrier(component: Component, owners: Owners) -> Component | None:
     """What runs it, when that is another box."""
     owner = next((owners.get(peer, peer) for peer in component.peers('carrier')), None)
-    return None if owner is component or component.kind.name in FOLDED else owner
+    return None if owner is owners.get(component) or component.kind.name in FOLDED else owner
 
 
 def _carried(component: Component, owners: Owners) -> Iterator[Edge]:
     carrier = _carrier(component, owners)
     if carrier is not None:
         known = relation(carrier, component, carries=True) or Relation('runs')
-        yield Edge(carrier, component, known.word, known.beside, '', True)
+        yield Edge(carrier, owners[component], known.word, known.beside, '', True)
 
 
 def _asked(component: Component, owners: Owners, context: Context) -> Iterator[Edge]:
@@ -125,7 +133,7 @@ def _front(asking: Component, answering: Component, owners: Owners) -> Component
         return owners.get(answering, answering)
     host = _host(asking).partition('.')[0]
     services = (service for key in ('workload', 'pod') for owner in answering.peers(key) for service in owner.peers('service'))
-    return next((service for service in services if service.name == host and service is not asking), carrier)
+    return next((owners.get(service, service) for service in services if service.name == host and service is not asking), carrier)
 
 
 def text_of(component: Component, name: str) -> str:

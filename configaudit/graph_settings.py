@@ -22,12 +22,26 @@ class Value(NamedTuple):
 
 
 def values_of(owner: Component, parts: Sequence[Component]) -> tuple[Value, ...]:
-    """The settings that matter on a box: those of its parts too, each label once."""
-    found: dict[str, Value] = {}
+    """The settings that matter on a box: those of its parts too, each label once. Where overlays differ, all that it can be."""
+    found: dict[str, list[Value]] = {}
+    said_by: dict[str, tuple[str, str]] = {}
     for component in (owner, *(part for part in parts if part is not owner)):
+        name = component.kind.name, component.identity
+        own: dict[str, Value] = {}
         for value in (*_derived(component), *_listed(component)):
-            found.setdefault(value.label, value)
-    return tuple(found.values())
+            own.setdefault(value.label, value)
+        for label, value in own.items():
+            if said_by.setdefault(label, name) == name:
+                found.setdefault(label, []).append(value)
+    return tuple(_merged(values) for values in found.values())
+
+
+def _merged(values: list[Value]) -> Value:
+    known = {str(value.setting.known_value): value.setting.known_value for value in values}
+    first = values[0].setting
+    if len(known) < 2 or not all(value.setting.is_known for value in values):
+        return values[0]
+    return values[0]._replace(setting=first._replace(reason='overlays differ', candidates=tuple(known.values()), known_value=None))
 
 
 def _listed(component: Component) -> Iterator[Value]:

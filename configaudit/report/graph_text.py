@@ -30,6 +30,10 @@ from configaudit.report.wording import plural
 _STYLES: dict[str | None, str] = {'error': 'bold red', 'warning': 'bold yellow', 'advice': 'cyan', None: 'bold'}
 _MARKS = {'error': '✗', 'warning': '!', 'advice': '·'}
 _TREE, _QUIET = 'blue', 'dim'
+_DEEPEST = 40
+"""Hops below each other in one tree: what follows is a tree of its own."""
+_MANY = 60
+"""Boxes from which on a reader is told how to see fewer."""
 _PASSIVE = {'scales': 'scaled by', 'guards': 'guarded by'}
 
 
@@ -105,11 +109,12 @@ def _chain(view: _View, nodes: list[Node]) -> Iterator[Line]:
             yield from _tree(view, node, seen)
 
 
-def _depth(view: _View, name: str, depths: dict[str, int]) -> int:
-    """How many hops follow a node; a node that is asked about while it is worked out (links in a circle) counts as none."""
+def _depth(view: _View, name: str, depths: dict[str, int], left: int = 4 * _DEEPEST) -> int:
+    """How many hops follow a node; one that is asked about while it is worked out (links in a circle) counts as none."""
     if name not in depths:
         depths[name] = 0
-        depths[name] = 1 + max((_depth(view, link.target, depths) for link in view.below.get(name, ())), default=0)
+        following = view.below.get(name, ()) if left else ()
+        depths[name] = 1 + max((_depth(view, link.target, depths, left - 1) for link in following), default=0)
     return depths[name]
 
 
@@ -122,15 +127,16 @@ class _Branch(NamedTuple):
     tail: str = ''
     """Leads its other lines."""
     parent: Component | None = None
+    depth: int = 0
 
 
 def _tree(view: _View, node: Node, seen: set[str], branch: _Branch = _Branch()) -> Iterator[Line]:  # noqa: B008 - immutable
     """A node, its findings, and all below it that was not shown before."""
-    again = node.id in seen
-    seen.add(node.id)
-    yield from _box(view, node, branch, again)
-    if again:
+    elsewhere = ' (above)' if node.id in seen else ' (below)' if branch.depth > _DEEPEST else ''
+    yield from _box(view, node, branch, elsewhere)
+    if elsewhere:
         return
+    seen.add(node.id)
     children: list[Link | Missing] = [*view.beside.get(node.id, ()), *view.below.get(node.id, ()), *view.gaps.get(node.id, ())]
     yield from _findings(node, branch.tail + ('│  ' if children else '   '), view.options)
     children = [one for at, one in enumerate(children) if not _is_told(one, children[:at], seen, view)]
@@ -140,7 +146,7 @@ def _tree(view: _View, node: Node, seen: set[str], branch: _Branch = _Branch()) 
             yield [(branch.tail + fork, _TREE), *_gap(one)]
         else:
             other = view.nodes[one.source if one.beside else one.target]
-            yield from _tree(view, other, seen, _Branch(_word(one, view), branch.tail + fork, branch.tail + rest, node.component))
+            yield from _tree(view, other, seen, _Branch(_word(one, view), branch.tail + fork, branch.tail + rest, node.component, branch.depth + 1))
 
 
 def _is_told(one: Link | Missing, before: list[Link | Missing], seen: set[str], view: _View) -> bool:
@@ -156,14 +162,14 @@ def _word(link: Link, view: _View) -> str:
     return f'{word} ({clean(link.evidence)}) ' if link.evidence and view.options.verbose else f'{word} '
 
 
-def _box(view: _View, node: Node, branch: _Branch, again: bool) -> Iterator[Line]:
+def _box(view: _View, node: Node, branch: _Branch, elsewhere: str) -> Iterator[Line]:
     """Title, place and settings, wrapped. What the line above says already is left out: the name, the file."""
     component, parent = node.component, branch.parent
     name = '' if parent is not None and name_of(parent) == name_of(component) else f' {name_of(component)}'.rstrip()
     same_file = parent is not None and path_of(parent) == path_of(component)
     line: Line = [(branch.head, _TREE), (visible(branch.word), _QUIET), (visible(kind_of(component) + name), _STYLES[worst(node.findings)])]
-    if again:
-        yield [*line, (' (above)', _QUIET)]
+    if elsewhere:
+        yield [*line, (elsewhere, _QUIET)]
         return
     at = place_of(component)
     yield [*line, (f'  {visible(":" + at.rpartition(":")[2] if same_file else at)}', _QUIET)]
@@ -236,6 +242,8 @@ def _end(graph: Graph) -> Iterator[Line]:
     found = findings_of(graph)
     parts.append(tally(found) or 'no finding')
     yield [('; '.join(parts), _STYLES[worst(found)])]
+    if len(graph.nodes) > _MANY:
+        yield [('to see fewer: --around NAME, --kind KIND, --severity error', _QUIET)]
     if graph.left_out:
         count = tally({id(finding): finding for node in graph.left_out for finding in node.findings}.values())
         yield [(f'not drawn: {plural(len(graph.left_out), "component")} without an engine, client, proxy, pool or server among them{f" ({count})" if count else ""}: --all', _QUIET)]

@@ -27,7 +27,7 @@ def kind_of(component: Component) -> str:
     kind = component.kind.name
     head = component.identity.partition('/')[0]
     if kind == 'workload':
-        return str(component['object_kind'].known_value or head)
+        return clean(str(component['object_kind'].known_value or head))
     if kind in ('gateway', 'autoscaler', 'proxy-route', 'proxy-upstream', 'disruption-budget', 'ray-deployment') and head.isidentifier() and head[:1].isupper():
         return head
     word = WORDS.get(kind, kind)

@@ -158,3 +158,20 @@ def test_the_table_names_settings_that_are_declared(kind: str) -> None:
 def test_the_tables_do_not_contradict_each_other() -> None:
     assert not ASIDE & RANK.keys()
     assert NEEDS.keys() <= RANK.keys()
+
+
+def test_an_object_that_overlays_share_is_one_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ('base', 'small', 'large'):
+        (tmp_path / folder).mkdir()
+    (tmp_path / 'base' / 'app.yaml').write_text(workload('chat', 'vllm/vllm-openai:v0.10.2', '[--model=/m]') + service('chat'))
+    (tmp_path / 'base' / 'kustomization.yaml').write_text('resources: [app.yaml]\n')
+    for folder, pods in (('small', 1), ('large', 6)):
+        (tmp_path / folder / 'kustomization.yaml').write_text('resources: [../base]\npatches: [{path: pods.yaml}]\n')
+        (tmp_path / folder / 'pods.yaml').write_text(f'apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: chat, namespace: shop}}\nspec: {{replicas: {pods}}}\n')
+    graph = drawn()
+    assert [(one.component.kind.name, one.component.name) for one in graph.nodes] == [('workload', 'chat'), ('vllm', 'chat'), ('service', 'chat')]
+    assert len(graph.links) == 2
+    (pods,) = [value.setting for value in graph.nodes[0].values if value.label == 'pods']
+    assert set(pods.candidates) == {1, 6}
+    assert not pods.is_known

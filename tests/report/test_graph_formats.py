@@ -11,7 +11,7 @@ from graph_project import POOL, drawn, service, workload, write
 
 from configaudit.errors import UsageError
 from configaudit.graph import Graph
-from configaudit.graph_select import Wish
+from configaudit.graph_select import Wish, folded
 from configaudit.report import Options, graph_dot, graph_json, graph_mermaid, graph_svg, graph_text
 
 RENDERERS = {'text': graph_text.render, 'json': graph_json.render, 'mermaid': graph_mermaid.render, 'dot': graph_dot.render}
@@ -177,3 +177,21 @@ def test_a_dot_that_fails_is_reported(graph: Graph, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(shutil, 'which', lambda name: str(program))
     with pytest.raises(UsageError, match='status 3: no fonts'):
         graph_svg.render(graph, Options())
+
+
+def long_chain(graph: Graph, length: int) -> Graph:
+    """A chain of as many hops, each the first node of a graph under another id."""
+    first = graph.nodes[0]._replace(chain=0, findings=())
+    links = [graph.links[0]._replace(source=f'c{at}', target=f'c{at + 1}', beside=False) for at in range(1, length)]
+    return Graph(tuple(first._replace(id=f'c{at}') for at in range(1, length + 1)), tuple(links), (), ())
+
+
+@pytest.mark.parametrize('form', sorted(RENDERERS))
+def test_a_chain_of_thousands_of_hops_is_drawn(graph: Graph, form: str) -> None:
+    text = RENDERERS[form](folded(long_chain(graph, 3000)), Options())
+    assert text.count('c3000') >= 1 if form != 'text' else text.count('(below)') >= 70
+
+
+def test_a_reader_of_many_boxes_is_told_how_to_see_fewer(graph: Graph) -> None:
+    assert 'to see fewer: --around' in graph_text.render(long_chain(graph, 100), Options())
+    assert 'to see fewer' not in graph_text.render(graph, Options())
