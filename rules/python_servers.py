@@ -85,3 +85,30 @@ def math_threads_over_limit(process: Component) -> Iterator[Problem]:
         message = '{workers} workers x {name}={value} are {total} threads on {cores} CPUs'
         total = int(threads.value) * count
         yield Problem(threads, message, workers=count, name=process['variable'].value, total=total, cores=limit.value, see=[*see, ('the workers', workers)], severity='advice')
+
+
+@rule(
+    'gpu-workers-load-model-each', on='http-server', severity='warning', confidence='medium',
+    source='uvicorn docs, Deployment: --workers starts processes of their own; PyTorch docs, CUDA in multiprocessing: no CUDA state is shared by a fork',
+    effect='one copy of the model in the memory of the GPU', side_effect='one process answers all requests: batch them, or start more pods',
+)  # fmt: skip
+def gpu_workers_load_model_each(server: Component) -> Iterator[Problem]:
+    """Every worker process loads the model into the memory of the same GPU: N copies, N CUDA contexts, no batching across them, and the last
+    worker to start often dies with "CUDA out of memory".
+
+    Judged where a container that asks for a GPU starts this server and no known engine. One worker for each GPU is left alone.
+
+    When it is wrong: the program does not use the GPU in these processes, or gives each a part of it (MPS).
+    """
+    workers = server['workers']
+    if not workers.is_set or workers.value <= 1:
+        raise NotApplicable('one process')
+    carriers = [one for one in server.peers('carrier') if one.kind.name == 'container' and not one.peers('engine')]
+    if not carriers or server['product'].value == 'litellm':
+        raise NotApplicable('no container with GPUs, or an engine of its own')
+    gpus = carriers[0]['gpu_limit']
+    if not gpus.value:
+        raise NotApplicable('it asks for no GPU')
+    if gpus.value < workers.value:
+        message = '{value} worker processes share {gpus} GPU{plural}: each loads the model by itself'
+        yield Problem(workers, message, gpus=gpus.value, plural='' if gpus.value == 1 else 's', see=[('the GPUs', gpus)])

@@ -82,7 +82,7 @@ PROCESSES: dict[str, tuple[str, ...]] = {
     'database': ('postgres', 'postgis', 'pgvector', 'timescale', 'mysql', 'mariadb', 'percona', 'pgbouncer', 'redis', 'valkey', 'keydb'),
     'grpc': ('GRPC_', 'grpc.'),
     'traefik': ('--entrypoints', '--entryPoints', '--serverstransport', '--serversTransport', '--entryPoint', '--EntryPoints'),
-    'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi', 'litellm', 'waitress-serve'),
+    'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi', 'litellm', 'waitress-serve', 'python'),
     'math_threads': ('_NUM_THREADS',),
     'spring': ('SERVER_', 'SPRING_'),
     'pip_bounds': ('pip install', 'pip3 install'),

@@ -37,6 +37,10 @@ class Stores:
         """All stores of that name, in the order they were read: drop-ins of one unit."""
         return tuple(self._by_name.get((kind, name), ()))
 
+    def of_kind(self, kind: str) -> list[Data]:
+        """All stores of a kind."""
+        return [item for (own, _), items in self._by_name.items() if own == kind for item in items]
+
     def count(self, processes: Iterable[Process]) -> None:
         """Note who takes which value, so that none is changed under somebody else's feet."""
         for process in processes:

@@ -92,6 +92,11 @@ LIBRARIES: dict[str, Library] = {
         'statementcachesize': ('statement_cache', 'count'),
     }, 10, 0, {'idle_timeout_s': (0,)}, None, None, 300),
     'django': Library('Django', {}, None),
+    'aiomysql': Library('aiomysql', {'maxsize': ('max_open', 'count'), 'minsize': ('min_idle', 'count'), 'poolrecycle': ('max_lifetime_s', 's')}, 10, 0, {'max_lifetime_s': (-1,)}),
+    'databases': Library('databases', {'maxsize': ('max_open', 'count'), 'minsize': ('min_idle', 'count')}, 10),
+    'peewee': Library('peewee', {'maxconnections': ('max_open', 'count'), 'staletimeout': ('idle_timeout_s', 's'), 'timeout': ('wait_timeout_s', 's')}, 20),
+    'psycopg2': Library('psycopg2.pool', {'maxconn': ('max_open', 'count'), 'minconn': ('min_idle', 'count')}, None),
+    'mysql_connector': Library('MySQL Connector/Python', {'poolsize': ('max_open', 'count')}, 5),
     'prisma': Library('Prisma', {
         'connectionlimit': ('max_open', 'count'), 'pooltimeout': ('wait_timeout_s', 's'),
         'sockettimeout': ('socket_timeout_s', 's'),

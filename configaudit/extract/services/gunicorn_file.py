@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from configaudit.extract.process import Data
 from configaudit.extract.services.python_values import LOCKED, variable_of
 from configaudit.extract.services.values import setting_of
-from configaudit.extract.services.web_servers import gunicorn_defaults
+from configaudit.extract.services.web_servers import folder_of, gunicorn_defaults
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HTTP_SERVER
 from configaudit.model import Component, Peers, Setting
@@ -128,12 +128,8 @@ def serves_from(server: Component, path: str) -> bool:
 
 def _folder_of(server: Component) -> str | None:
     """Where the programs of a server are: the folder of its Dockerfile or of its own file, the one that compose builds; None when nothing tells."""
-    own = os.path.dirname(server.place.outermost().document.path)
     carriers = server.peers('carrier')
-    if not carriers or carriers[0].kind.name == 'dockerfile':
-        return own
-    build = carriers[0]['build'].known_value if 'build' in carriers[0].kind.settings else None
-    return os.path.normpath(os.path.join(own, build)).lstrip('.').lstrip('/') if isinstance(build, str) else None
+    return folder_of(carriers[0]) if carriers else os.path.dirname(server.place.outermost().document.path)
 
 
 def _file_of(server: Component, files: list[Data]) -> Data | None:

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 
 from configaudit.extract.services.python_http_settings import limits_of
 from configaudit.extract.services.python_http_uses import Library, Uses, library_of, shown
-from configaudit.extract.services.python_values import keywords, setting_at
+from configaudit.extract.services.python_values import keywords, read_from, setting_at
 from configaudit.knowledge.generation_routes import evidence
 from configaudit.knowledge.service_kinds import HTTP_CLIENT
 from configaudit.model import Component, Setting
 from configaudit.parse.python import Source
 from configaudit.patterns import regex
 
+MAX_CLIENTS = 200
+"""Of a file."""
 _URL = regex(r'https?://(\[[^\]]+\]|[^/:?#]+)(?::(\d+))?')
 
 
@@ -23,7 +25,7 @@ def clients_of(source: Source) -> Iterator[Component]:
     """Every HTTP client of a file through which generated text comes, that speaks HTTP/2, or that blocks an event loop."""
     uses = Uses(source)
     number = 0
-    for name, call in source.calls():
+    for name, call in source.calls() if not uses.is_script else ():
         library = library_of(name)
         if library is None:
             continue
@@ -31,6 +33,8 @@ def clients_of(source: Source) -> Iterator[Component]:
         if component is not None:
             number += 1
             yield component
+        if number == MAX_CLIENTS:
+            return
 
 
 def _client(source: Source, uses: Uses, library: Library, call: ast.Call, number: int) -> Component | None:
@@ -50,12 +54,15 @@ def _client(source: Source, uses: Uses, library: Library, call: ast.Call, number
     if hosts:
         at = source.place(address) if address is not None and _hosts(target) else source.place(generating[0].call)
         settings['target'] = Setting('target', target or generating[0].url, at)
+    variable = read_from(source, address)
+    if variable is not None:
+        settings['variable'] = variable
     if why:
         settings['answers'] = Setting('answers', why, source.place((generating or found)[0].call))
     stream = next((use for use in generating if use.streams), None)
     if stream is not None:
         settings['streams'] = Setting('streams', True, source.place(stream.call))
-    if generating and uses.is_made_anew(call, generating):
+    if generating and not library.is_call and uses.is_made_anew(call, generating):
         settings['per_request'] = Setting('per_request', True, place)
     if blocked is not None:
         settings['blocks_loop'] = Setting('blocks_loop', True, source.place(blocked.call.func))

@@ -15,8 +15,9 @@ _STREAM_WORDS = ('text/event-stream', '[DONE]', 'data: ', 'data:')
 _PIECES = ('iter_lines', 'aiter_lines', 'iter_bytes', 'aiter_bytes', 'iter_content', 'iter_text', 'aiter_text', 'aiter_raw', 'iter_raw', 'iter_any', 'iter_chunked', 'readline', 'content')
 _ROUTES = ('get', 'post', 'put', 'patch', 'delete', 'route', 'api_route', 'websocket', 'websocket_route', 'middleware')
 _SERVERS = ('fastapi', 'starlette', 'quart', 'sanic', 'litestar', 'aiohttp.web')
+_COMMAND_LINES = ('argparse', 'click', 'typer', 'fire')
 _ONCE = regex(
-    r'^(?:__init__|__new__|__aenter__|__enter__|main|_?(?:lifespan|startup|on_startup|setup|init|connect)\w*|_?(?:get|create|make|build|new|load|ensure)_\w*(?:client|session|http|llm|model|api|sdk)\w*)$'
+    r'^(?:__init__|__new__|__aenter__|__enter__|main|_?(?:lifespan|startup|on_startup|setup|init|connect)\w*|_?(?:get|create|make|build|new|load|ensure)_\w*(?:clients?|sessions?|http|llm|model|api|sdk))$'
 )
 """Functions that are called once, or whose callers keep what they return."""
 
@@ -66,7 +67,9 @@ class Uses:
         self._source = source
         self._parents = {child: node for node in ast.walk(source.tree) for child in ast.iter_child_nodes(node)}
         self._calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-        self._serves = any(name == part or name.startswith(part + '.') for name in source.imports.values() for part in _SERVERS)
+        self._serves = _imports(source, _SERVERS)
+        self.is_script = _imports(source, _COMMAND_LINES) and not _imports(source, (*_SERVERS, 'flask', 'django', 'rest_framework'))
+        """Whether a person starts the file with options of its own: evaluations, labelling, imports of data."""
 
     def of(self, call: ast.Call, library: Library) -> list[Use]:
         """The requests through the client that a call makes; of a function that sends one, that one."""
@@ -156,6 +159,10 @@ class Uses:
         pieces = any(isinstance(node, ast.Attribute) and node.attr in _PIECES[:-1] for node in nodes)
         pieces = pieces or any(isinstance(node, ast.AsyncFor) and isinstance(node.iter, ast.Attribute) and node.iter.attr == 'content' for node in nodes)
         return pieces or any(isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(_STREAM_WORDS) for node in nodes)
+
+
+def _imports(source: Source, packages: tuple[str, ...]) -> bool:
+    return any(name == part or name.startswith(part + '.') for name in source.imports.values() for part in packages)
 
 
 def is_route(function: ast.AST | None) -> bool:

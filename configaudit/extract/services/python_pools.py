@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from configaudit.extract.process import Reading
 from configaudit.extract.services.dsn import parse_dsn
 from configaudit.extract.services.pool_drafts import Draft, component_of
-from configaudit.extract.services.python_values import LOCKED, keywords, setting_at
+from configaudit.extract.services.python_values import LOCKED, decided_by, keywords, read_from, setting_at
 from configaudit.extract.words import Word
 from configaudit.knowledge.pool_libraries import LIBRARIES, squash
 from configaudit.model import Component, Setting
@@ -20,8 +20,13 @@ _ENGINES = frozenset((
 ))  # fmt: skip
 _POOLS = {
     'psycopg_pool.ConnectionPool': 'psycopg_pool', 'psycopg_pool.AsyncConnectionPool': 'psycopg_pool', 'asyncpg.create_pool': 'asyncpg',
+    'aiomysql.create_pool': 'aiomysql', 'databases.Database': 'databases', 'mysql.connector.pooling.MySQLConnectionPool': 'mysql_connector',
+    'psycopg2.pool.ThreadedConnectionPool': 'psycopg2', 'psycopg2.pool.SimpleConnectionPool': 'psycopg2',
+    'playhouse.pool.PooledPostgresqlDatabase': 'peewee', 'playhouse.pool.PooledPostgresqlExtDatabase': 'peewee', 'playhouse.pool.PooledMySQLDatabase': 'peewee',
 }  # fmt: skip
 _QUEUES = ('sqlalchemy.pool.QueuePool', 'sqlalchemy.QueuePool', 'sqlalchemy.pool.AsyncAdaptedQueuePool', 'sqlalchemy.AsyncAdaptedQueuePool')
+_PRODUCTS = {'aiomysql': 'mysql', 'mysql_connector': 'mysql', 'psycopg2': 'postgres', 'psycopg_pool': 'postgres', 'asyncpg': 'postgres'}
+"""Of libraries that speak to one."""
 _FILE = regex(r'sqlite|duckdb|:memory:', 2)
 _THREADED = ('gthread', 'sync')
 
@@ -74,11 +79,20 @@ def _pool(source: Source, call: ast.Call, library: str, number: int) -> Componen
             settings['pre_ping'] = setting_at(source, 'pre_ping', given['pool_pre_ping'])
     elif 'max_open' not in settings and 'min_idle' in settings and library == 'psycopg_pool':
         settings['max_open'] = settings['min_idle']._replace(name='max_open')
+    if library == 'psycopg2':
+        most = given.get('maxconn') or (call.args[1] if len(call.args) > 1 else None)
+        settings['max_open'] = setting_at(source, 'max_open', most, 'count') if most is not None else Setting('max_open', None, place, reason='keywords come from a mapping that is not shown')
+    if library in _PRODUCTS:
+        settings['product'] = Setting('product', _PRODUCTS[library], place, 'default')
     dsn = _dsn(source, address)
     if dsn is not None:
         settings['product'] = Setting('product', dsn.product, place)
         if dsn.host:
             settings['host'] = Setting('host', dsn.host, place)
+    variable = read_from(source, address)
+    if variable is not None:
+        settings['variable'] = variable
+    settings = decided_by(settings, place)
     settings['written_in'] = Setting('written_in', 'Python', place)
     path = source.document.path
     return component_of(Draft('code', library, settings, place), path.rpartition('/')[2], f'python/{path}/pool/{number}', path, unseen)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from configaudit.model import Setting
 from configaudit.parse.python import Source, Unfolded
+from configaudit.places import Place
 
 LOCKED = 'it is a program'
 WORKED_OUT = 'the program works it out'
@@ -89,6 +90,27 @@ def setting_at(source: Source, name: str, node: ast.expr, unit: str = '', scale:
         found = found / scale
         found = int(found) if found == int(found) else found
     return Setting(name, found, place, unit=unit, source=f'${variable.name}' if variable and scale == 1 else '', locked=LOCKED)
+
+
+def read_from(source: Source, node: ast.expr | None) -> Setting | None:
+    """The variable that a program takes an address from; of a settings class the one that its field is called after."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == 'str' and node.args:
+        node = node.args[0]
+    found = variable_of(source, node) if node is not None else None
+    if found is None or node is None:
+        return None
+    name = found.name.removeprefix(FIELD).upper() if found.name.startswith(FIELD) else found.name
+    return Setting('variable', name, source.place(node))
+
+
+def decided_by(settings: dict[str, Setting], place: Place) -> dict[str, Setting]:
+    """The settings with a note which environment variables decide them (of settings classes, their fields do)."""
+    decided = tuple((name, setting.source[1:], 1) for name, setting in settings.items() if setting.source.startswith('$') and not setting.source.startswith(f'${FIELD}'))
+    if not decided:
+        return settings
+    names = [name for name, _, _ in decided]
+    plain = {name: setting._replace(source='') if name in names else setting for name, setting in settings.items()}
+    return {**plain, 'decided_by': Setting('decided_by', decided, place)}
 
 
 def _number(value: object) -> object:

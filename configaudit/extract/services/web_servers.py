@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores
-from configaudit.extract.process import Process
+from configaudit.extract.process import Data, Process
+from configaudit.extract.services.uvicorn_calls import NAMES, started
 from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HTTP_SERVER
@@ -46,7 +47,31 @@ _CONFIGURATION = ('-c', '--config', '--config-file')
 
 def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """A component for every such server that a process starts."""
-    return [found for invocation in invocations if (found := _server(process, invocation)) is not None]
+    found = [server for invocation in invocations if (server := _server(process, invocation)) is not None]
+    files = stores.of_kind('uvicorn')
+    return found or ([server for invocation in invocations if (server := _of_program(process, invocation, files)) is not None] if files else [])
+
+
+def _of_program(process: Process, invocation: Invocation, files: Sequence[Data]) -> Component | None:
+    """The uvicorn that a program starts itself: `python main.py`."""
+    words, carrier = invocation.argv, process.component
+    if len(words) < 2 or not os.path.basename(words[0].value).startswith('python'):
+        return None
+    script = words[2] if words[1].value == '-m' and len(words) > 2 else next((word for word in words[1:] if not word.value.startswith('-')), words[1])
+    folder = folder_of(carrier)
+    item = started(script.value, folder, files) if folder is not None else None
+    if item is None:
+        return None
+    program, start = _PROGRAMS['uvicorn'], item.values[''].place
+    settings = {'product': Setting('product', 'uvicorn', start), 'written_in': Setting('written_in', 'Python', start)}
+    for name, default in (('idle_timeout_s', program.keeps_s), ('graceful_s', program.graceful_s)):
+        settings[name] = Setting(name, default, start, 'default', source=program.source)
+    for key, word in item.values.items():
+        if key:
+            name, unit = NAMES[key]
+            settings[name] = setting_of(name, word, unit)
+    server = Component(HTTP_SERVER, carrier.name, f'{carrier.identity}/uvicorn', start, settings, partial=process.partial, scope=carrier.scope)
+    return _owned(server, carrier)
 
 
 def _server(process: Process, invocation: Invocation) -> Component | None:
@@ -65,7 +90,7 @@ def _server(process: Process, invocation: Invocation) -> Component | None:
     unseen = invocation.unseen or ('its configuration file may set it' if name != 'litellm' and _flag(given, _CONFIGURATION) is not None else '')
     settings = {'product': Setting('product', name, start)}
     for setting, default, flags in (('idle_timeout_s', program.keeps_s, program.keep_flags), ('graceful_s', program.graceful_s, program.graceful_flags)):
-        word = _flag(given, flags)
+        word = _flag(given, flags) or next((found for flag in flags if name == 'uvicorn' and (found := invocation.environment.get(_variable(flag))) is not None), None)
         settings[setting] = Setting(setting, default, start, 'default', unseen, source=program.source)
         if word is not None:
             settings[setting] = setting_of(setting, word, 's')
@@ -81,10 +106,29 @@ def _server(process: Process, invocation: Invocation) -> Component | None:
     if name == 'gunicorn' and not _keeps(given):
         settings['idle_timeout_s'] = Setting('idle_timeout_s', 0, start, 'default', unseen, source='gunicorn documentation, sync workers: no persistent connections')
     server = Component(HTTP_SERVER, carrier.name, f'{carrier.identity}/{name}', start, settings, partial=process.partial, scope=carrier.scope)
+    return _owned(server, carrier)
+
+
+def _owned(server: Component, carrier: Component) -> Component:
     server.peer_map['carrier'] = Peers.of([carrier], True)
     for owner in (carrier, *carrier.peers('pod')):
         owner.peer_map['http-server'] = Peers.of([*owner.peers('http-server'), server], True)
     return server
+
+
+def folder_of(carrier: Component) -> str | None:
+    """Where a carrier's programs are: the folder of its Dockerfile, the one that compose builds; None when nothing tells."""
+    own = os.path.dirname(carrier.place.outermost().document.path)
+    if carrier.kind.name == 'dockerfile':
+        return own
+    build = carrier['build'].known_value if 'build' in carrier.kind.settings else None
+    build = build.get('context', '.') if isinstance(build, dict) else build
+    return os.path.normpath(os.path.join(own, build)).removeprefix('.').removeprefix('/') if isinstance(build, str) else None
+
+
+def _variable(flag: str) -> str:
+    """The variable that uvicorn's command line takes a flag from: UVICORN_TIMEOUT_KEEP_ALIVE."""
+    return f'UVICORN_{flag.strip("-").replace("-", "_").upper()}'
 
 
 def _gunicorn(given: Sequence[Word], start: Place, unseen: str) -> dict[str, Setting]:

@@ -69,6 +69,11 @@ def test_an_engine_that_its_function_disposes_is_no_pool(run) -> None:  # type: 
         ('from psycopg_pool import ConnectionPool\np = ConnectionPool(d, min_size=6)', 6, 600),
         ('from psycopg_pool import AsyncConnectionPool\np = AsyncConnectionPool(d, max_size=20)', 20, 600),
         ('import asyncpg\nasync def f():\n    return await asyncpg.create_pool(d)', 10, 300),
+        ('import aiomysql\nasync def f():\n    return await aiomysql.create_pool(maxsize=30)', 30, None),
+        ('from psycopg2.pool import ThreadedConnectionPool\np = ThreadedConnectionPool(1, 25, d)', 25, None),
+        ('from playhouse.pool import PooledPostgresqlDatabase\np = PooledPostgresqlDatabase("a", stale_timeout=60)', 20, 60),
+        ('import databases\np = databases.Database(url, min_size=1, max_size=7)', 7, None),
+        ('from mysql.connector.pooling import MySQLConnectionPool\np = MySQLConnectionPool(pool_name="a")', 5, None),
     ],
 )  # fmt: skip
 def test_other_pools(run, text: str, size: int, idle: int) -> None:  # type: ignore[no-untyped-def]

@@ -93,6 +93,7 @@ def test_an_sdk_waits_ten_minutes_and_tries_three_times(run) -> None:  # type: i
     [
         ('async def ask():\n    async with httpx.AsyncClient() as c:\n        await c.post("/v1/completions")\n', True),
         ('async def ask():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n', True),
+        ('async def get_llm_response():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n', True),
         ('c = httpx.AsyncClient()\nasync def ask():\n    await c.post("/v1/completions")\n', False),
         ('async def get_client():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n', False),
         ('async def ask():\n    c = httpx.AsyncClient()\n    for a in b:\n        await c.post("/v1/completions")\n', False),
@@ -119,6 +120,11 @@ def test_a_client_that_is_made_for_one_request(run, function: str, anew: bool) -
 def test_a_call_that_holds_up_the_event_loop(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]
     result = run('import requests\nfrom fastapi import FastAPI\nfrom openai import AsyncOpenAI, OpenAI\napp = FastAPI()\n' + text)
     assert ('event-loop-blocked-by-request' in ids(result)) is found
+
+
+@pytest.mark.parametrize(('first', 'found'), [('import argparse\n', 0), ('import argparse\nfrom fastapi import FastAPI\n', 1), ('', 1)])
+def test_a_script_with_options_of_its_own_is_no_service(run, first: str, found: int) -> None:  # type: ignore[no-untyped-def]
+    assert len(clients(run(f'{first}import httpx\nc = httpx.Client()\n{_POST}'))) == found
 
 
 def test_what_asks_for_nothing_generated_is_no_client_of_ours(run) -> None:  # type: ignore[no-untyped-def]

@@ -115,3 +115,23 @@ def test_fields_of_a_settings_class(run: Run, prefix: str, default: str, others:
     files = {'app/config.py': _SETTINGS % (prefix, default), 'app/db.py': 'from app.config import settings\n' + _ENGINE % 'settings.DB_POOL', **others}
     found = [pool for pool in pools(run(files)) if pool['written_in'].known_value]
     assert [pool['max_open'].known_value for pool in found] == [size]
+
+
+def test_a_pool_whose_url_a_process_sets_counts_for_every_worker_of_it(run: Run) -> None:
+    compose = (
+        'services:\n  api:\n    image: api:1\n    command: uvicorn app.main:app --workers 4\n    environment:\n      DATABASE_URL: postgresql+psycopg2://u:${PW}@db/a\n'
+        '      POOL: "20"\n  db:\n    image: postgres:16\n    command: postgres -c max_connections=50\n'
+    )
+    engine = 'import os\nfrom sqlalchemy import create_engine\ne = create_engine(%s, pool_size=int(os.getenv("POOL", "5")), max_overflow=0)\n'
+    result = run({'compose.yaml': compose, 'app/db.py': engine % 'os.environ["DATABASE_URL"]'})
+    (pool,) = pools(result)
+    assert (pool['max_open'].value, pool['processes'].value, pool['host'].value) == (20, 4, 'db')
+    assert 'db-pools-exceed-server' in ids(result)
+
+
+def test_the_address_of_a_client_comes_from_the_environment(run: Run) -> None:
+    compose = 'services:\n  api:\n    image: api:1\n    environment:\n      LLM_URL: http://qwen:8000/v1\n  qwen:\n    image: vllm/vllm-openai:v0.10.2\n    command: --model Qwen/Qwen3-8B --max-num-seqs 64\n'
+    text = 'import os\nfrom openai import OpenAI\nc = OpenAI(base_url=os.getenv("LLM_URL", "http://localhost:8000/v1"))\nc.chat.completions.create()\n'
+    (client,) = (one for one in run({'compose.yaml': compose, 'app/a.py': text}).components if one.kind.name == 'http-client')
+    assert client['target'].value == 'http://qwen:8000/v1'
+    assert [engine['max_num_seqs'].value for engine in client.peers('engine')] == [64]

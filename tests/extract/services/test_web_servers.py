@@ -15,7 +15,7 @@ Run = Callable[..., Result]
     [
         ('uvicorn a:app', '', 5, math.inf), ('python -m uvicorn a:app --timeout-keep-alive 75', '', 75, math.inf),
         ('gunicorn a:app', '', 0, 30), ('gunicorn a:app -k uvicorn_worker.UvicornWorker', '', 2, 30), ('gunicorn a:app --threads 4', 'GUNICORN_CMD_ARGS: --keep-alive=65', 65, 30),
-        ('hypercorn a:app --graceful-timeout=9', '', 5, 9), ('fastapi run a.py', '', 5, math.inf),
+        ('uvicorn a:app', 'UVICORN_TIMEOUT_KEEP_ALIVE: 90', 90, math.inf), ('hypercorn a:app --graceful-timeout=9', '', 5, 9), ('fastapi run a.py', '', 5, math.inf),
     ],
 )  # fmt: skip
 def test_what_a_command_line_says(run: Run, command: str, environment: str, idle: float, graceful: float) -> None:
