@@ -108,6 +108,9 @@ def _server(source: Source, made: Made, number: int) -> Component | None:
 
 
 def _configures(source: Source, made: Made, settings: dict[str, Setting]) -> None:
+    """Methods have no names that a library ignores; a builder that is handed in sets up the ends of a starter."""
+    for name in ('unread', 'without_effect') if made.kind == 'client' else ('unread',):
+        settings[name] = Setting(name, (), source.place(made.birth.node), 'default')
     if made.birth.kind == 'parameter':
         settings['configures'] = Setting('configures', True, source.place(made.birth.node))
 

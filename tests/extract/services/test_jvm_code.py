@@ -191,3 +191,8 @@ def test_a_configuration_that_others_copy_is_no_pool(run) -> None:  # type: igno
     text = 'val common = HikariConfig().apply { maxLifetime = 1800000; jdbcUrl = url }\nval app = HikariDataSource(HikariConfig().apply {\n common.copyStateTo(this)\n maximumPoolSize = 25\n})'
     pool = one(run(text, _KT), 'pool')
     assert (pool['max_open'].value, pool['max_lifetime_s'].known_value, bool(pool.partial)) == (25, None, True)
+
+
+def test_methods_have_no_names_that_are_ignored(run) -> None:  # type: ignore[no-untyped-def]
+    client = one(run('void g(NettyChannelBuilder b) { b.keepAliveTime(6, TimeUnit.MINUTES); }'), 'grpc-client')
+    assert (client.partial != '', client['unread'].value, client['without_effect'].value) == (True, (), ())
