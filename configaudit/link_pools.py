@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from posixpath import join, normpath
 from typing import Any
 
-from configaudit.model import Component
+from configaudit.model import Component, Peers
 
 _SAID_IN_CODE = (
     'max_open', 'overflow', 'max_idle', 'min_idle', 'max_lifetime_s', 'idle_timeout_s', 'wait_timeout_s', 'pre_ping', 'library', 'statement_cache',
@@ -60,6 +60,7 @@ def _build_folder(pool: Component) -> str:
 
 
 def _take(pool: Component, written: Component) -> None:
+    written.peer_map['pool'] = Peers.of((*written.peers('pool'), pool))
     for name in _SAID_IN_CODE:
         if name in written.settings:
             pool.settings[name] = written.settings[name]

@@ -161,6 +161,8 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     size = pool['max_open']
     if not pool['serves'].value:
         raise NotApplicable('a job or an init container')
+    if pool.peers('pool'):
+        raise NotApplicable('the processes that run this program are judged')
     if size.is_set:
         size.all(lambda value: value is not None)
         return

@@ -64,3 +64,10 @@ def test_the_folder_that_an_image_is_built_from(run: Run) -> None:
     compose = 'services:\n' + service.format(name='one', build='./one') + service.format(name='two', build='{context: two}') + '  db:\n    image: postgres:17\n'
     result = run({'compose.yaml': compose, 'one/db.py': CODE.format(size=10), 'two/db.py': CODE.format(size=20)})
     assert totals(result) == [120]
+
+
+def test_one_finding_for_the_program_and_its_process(run: Run) -> None:
+    code = CODE.format(size=10).replace(', pool_size=10, max_overflow=0', '')
+    result = run({'src/db.py': code, 'k8s.yaml': MANIFEST.format(name='api').replace('6', '2') + SERVER})
+    (found,) = (item for item in result.findings if item.rule.id == 'db-pool-unstated')
+    assert '(2 + 1 surge) pods x 4 processes' in found.message

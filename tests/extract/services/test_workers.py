@@ -86,3 +86,21 @@ def test_puma(run: Run, puma: str, processes: int, threads: int | None) -> None:
 def test_more_threads_than_connections(found: Callable[..., list[str]]) -> None:
     files = {'config/database.yml': DATABASE.format(pool=5), 'config/puma.rb': 'threads 1, 16\n'}
     assert found(files, 'db-pool-below-threads') == ['config/database.yml:3:9 db-pool-below-threads']
+
+
+@pytest.mark.parametrize(
+    ('service', 'last', 'processes'),
+    [
+        ('build: ./app', 'CMD ["gunicorn", "-w", "6", "app:app"]', 6),
+        ('build: {context: app, dockerfile: Dockerfile}', 'CMD gunicorn -w 5 app:app', 5),
+        ('build: ./app', 'ENV WEB_CONCURRENCY=3\nCMD ["gunicorn", "app:app"]', 3),
+        ('build: ./app\n    command: gunicorn -w 2 app:app', 'CMD ["gunicorn", "-w", "6", "app:app"]', 2),
+        ('build: {context: app, target: test}', 'CMD ["gunicorn", "-w", "6", "app:app"]', 1),
+        ('build: ./other', 'CMD ["gunicorn", "-w", "6", "app:app"]', 1),
+        ('build: ./app', '', 1),
+    ],
+)
+def test_the_command_of_an_image_that_is_built_here(run: Run, service: str, last: str, processes: int) -> None:
+    text = f'services:\n  app:\n    {service}\n    environment:\n      DATABASE_URL: postgres://db/a?pool_size=5\n'
+    found = pool(run({'compose.yaml': text, 'app/Dockerfile': f'FROM python:3.12\n{last}\n'}))
+    assert found['processes'].known_value == processes
