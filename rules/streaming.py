@@ -12,7 +12,7 @@ _SAYS_NO_BUFFERING = ('tgi',)
 """Engines that send `X-Accel-Buffering: no` with every stream: nginx then does not buffer it."""
 _WORDS = {
     'nginx': 'proxy_read_timeout', 'ingress-nginx': 'proxy-read-timeout', 'alb': 'idle_timeout.timeout_seconds', 'envoy': 'the stream idle timeout',
-    'haproxy': 'timeout server', 'litellm': 'the timeout of LiteLLM', 'caddy': 'read_timeout',
+    'haproxy': 'timeout server', 'litellm': 'the timeout of LiteLLM', 'caddy': 'read_timeout', 'kong': 'read_timeout',
 }  # fmt: skip
 _NAMES = {'envoy': 'Envoy', 'istio': 'Istio', 'gke': 'Google\'s load balancer', 'gcp': 'Google\'s load balancer', 'gateway-api': 'the gateway', 'ai-gateway': 'Envoy AI Gateway'}
 
@@ -61,7 +61,7 @@ def stream_cut_by_total_timeout(route: Component, *, longest_generation_s: float
 
 @rule(
     'first-token-after-read-timeout', on='proxy-route', severity='warning', confidence='medium',
-    source='nginx docs, proxy_read_timeout: between two successive reads; AWS, ALB idle timeout; dstackai/dstack#4239, onyx-dot-app/onyx#10247',
+    source='nginx docs, proxy_read_timeout: between two successive reads; AWS, ALB idle timeout; Kong, Service read_timeout; dstackai/dstack#4239, onyx-dot-app/onyx#10247',
     effect='a request that waits in the queue is answered', side_effect='a server that is stuck is noticed later',
 )  # fmt: skip
 def first_token_after_read_timeout(route: Component, *, max_ttft_s: float = 0, longest_generation_s: float = 0) -> Iterator[Problem]:

@@ -22,6 +22,8 @@ def reader_of(document: Document, root: Map) -> str:
         return 'carriers.node_systems'
     if 'static_resources' in root or 'dynamic_resources' in root or _lists(root, 'clusters', 'listeners'):
         return 'services.envoy'
+    if '_format_version' in root and _lists(root, 'services'):
+        return 'services.kong'
     if _is_traefik(root):
         return 'services.traefik'
     if name == 'daemon.json' or ('ociVersion' in root and 'process' in root):
