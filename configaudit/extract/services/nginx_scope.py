@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from configaudit import units
 from configaudit.model import Setting, Slot
+from configaudit.parse.lines import Span
 from configaudit.parse.nginx import Directive
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
@@ -14,6 +15,9 @@ _PASSES = ('proxy_pass', 'grpc_pass')
 _HARMLESS = regex(r'(?:^|/)(?:mime\.types|(?:fastcgi|uwsgi|scgi)_params|[\w.-]*(?:ssl|tls|cert|gzip|types)[\w.-]*)$')
 OUTER = ('http', 'main')
 """Levels whose includes bring servers, not settings."""
+
+
+NO_HEAD = Span(0, 0)
 
 
 class Level(NamedTuple):
@@ -29,6 +33,8 @@ class Level(NamedTuple):
     depth: int = 0
     unseen: bool = False
     """Whether it includes a file that is not among those read."""
+    head: Span = NO_HEAD
+    """Where the block's own name stands; empty for a whole file."""
 
 
 class Pass(NamedTuple):
@@ -52,10 +58,10 @@ Includes: TypeAlias = Callable[[Document, str], Included | None]
 """What an include's argument names: files with their directives; None when they are not among those read."""
 
 
-def opened(document: Document, at: int, directives: tuple[Directive, ...], name: str, includes: Includes, depth: int = 0) -> tuple[Level, ...]:
+def opened(document: Document, at: int, directives: tuple[Directive, ...], name: str, includes: Includes, depth: int = 0, head: Span = NO_HEAD) -> tuple[Level, ...]:
     """The levels of a block: those of the files it includes, then its own."""
     found, unseen = _included(document, directives, name, includes, depth, 5)
-    return (*found, Level(at, directives, name, document, depth, unseen))
+    return (*found, Level(at, directives, name, document, depth, unseen, head))
 
 
 def _included(document: Document, directives: tuple[Directive, ...], name: str, includes: Includes, depth: int, left: int) -> tuple[list[Level], bool]:
@@ -92,7 +98,9 @@ def passes(levels: tuple[Level, ...], includes: Includes) -> Iterator[Pass]:
                 yield Pass(directive, levels, level.document)
             elif directive.block and directive.name in ('server', 'location', 'if', 'limit_except'):
                 name = ' '.join([directive.name, *(arg.text for arg in directive.args)])
-                yield from passes((*levels, *opened(level.document, directive.inner.start, directive.block, name, includes, level.depth + 1)), includes)
+                head = Span(directive.start, directive.start + len(directive.name))
+                inner = opened(level.document, directive.inner.start, directive.block, name, includes, level.depth + 1, head)
+                yield from passes((*levels, *inner), includes)
 
 
 def _goes_to_http(directive: Directive) -> bool:

@@ -46,6 +46,8 @@ def route_of(found: Pass) -> Component:
             settings[name] = setting(name, own.document, own.directive, unit)
         elif own.hidden:
             settings[name] = Setting(name, None, target.place, 'inherited', 'an included file may set it')
+    if 'buffering' not in settings:
+        settings['buffering'] = _unbuffered(innermost, target.place)
     if directive.name == 'grpc_pass':
         settings['protocol_http'] = Setting('protocol_http', '2', target.place)
         if 'read_timeout_s' not in settings:
@@ -56,6 +58,13 @@ def route_of(found: Pass) -> Component:
     file = document.path.rpartition('/')[2]
     slot = Slot('nginx', Place(innermost.document, innermost.at, innermost.at))
     return Component(ROUTE, path, f'{file}/{path}', name_place(document, directive), settings, slot=slot)
+
+
+def _unbuffered(block: Level, place: Place) -> Setting:
+    """The default of proxy_buffering, which is said of the whole block."""
+    inside = Slot('nginx', Place(block.document, block.at, block.at), ('proxy_buffering',))
+    at = Place(block.document, block.head.start, block.head.end) if block.head.end else place
+    return Setting('buffering', True, at, 'default', slot=inside, source='nginx docs, ngx_http_proxy_module')
 
 
 def _surroundings(levels: tuple[Level, ...], place: Place) -> dict[str, Setting]:
