@@ -123,7 +123,8 @@ def _edge(one: Component, other: Component, owners: Owners, context: Context) ->
         one, other = other, one
     known = known or backward or Relation('reaches')
     target = owners.get(other, other) if known.beside else _front(one, other, owners)
-    return Edge(owners.get(one, one), target, known.word, known.beside, _evidence(one, other, context), False)
+    word = (relation(one, target) or known).word
+    return Edge(owners.get(one, one), target, word, known.beside, _evidence(one, other, context), False)
 
 
 def _front(asking: Component, answering: Component, owners: Owners) -> Component:

@@ -46,6 +46,10 @@ RELATIONS: dict[tuple[str, str], Relation] = {
     ('proxy-upstream', 'service'): Relation('sends to'),
     ('proxy-upstream', 'compose-service'): Relation('sends to'),
     ('proxy-route', 'compose-service'): Relation('sends to'),
+    ('proxy-upstream', 'workload'): Relation('sends to'),
+    ('proxy-route', 'workload'): Relation('sends to'),
+    ('proxy-route', 'inference-pool'): Relation('sends to'),
+    ('inference-pool', 'service'): Relation('asks'),
     ('http-client', 'compose-service'): Relation(CALLS),
     ('grpc-client', 'compose-service'): Relation(CALLS),
     ('http-client', 'workload'): Relation(CALLS),
@@ -70,7 +74,7 @@ RELATIONS: dict[tuple[str, str], Relation] = {
 """By kind or trait, the asking side first. 'carrier' is whatever runs a process."""
 
 RANK = {
-    'http-client': 0, 'grpc-client': 0, 'gateway': 1, 'nginx': 1, 'load-balancer': 1, 'proxy-listener': 2, 'proxy-route': 3, 'proxy-upstream': 4, 'service': 5,
+    'http-client': 0, 'grpc-client': 0, 'gateway': 1, 'nginx': 1, 'load-balancer': 1, 'proxy-listener': 2, 'proxy-route': 3, 'proxy-upstream': 4, 'inference-pool': 4, 'service': 5,
     'workload': 6, 'compose-service': 6, 'docker-run': 6, 'dockerfile': 6, 'unit': 6, 'command': 6, 'sky-task': 6, 'python-call': 6,
     'ray-model': 6, 'ray-deployment': 6, 'http-server': 7, 'grpc-server': 7, 'engine': 8, 'pool': 8, 'pooler': 9, 'database': 10,
     'autoscaler': 5, 'disruption-budget': 5,
@@ -82,7 +86,7 @@ CARRIER = RANK['workload']
 CALLERS = frozenset(('pool', 'http-client', 'grpc-client'))
 """What a program asks others with."""
 
-FOLDED = ('container', 'pod', 'go-runtime', 'managed-heap', 'grpc-environment', 'math-threads')
+FOLDED = ('container', 'pod', 'go-runtime', 'managed-heap', 'grpc-environment', 'math-threads', 'node-runtime', 'litellm')
 """Parts of their workload or carrier: drawn with it."""
 ASIDE = frozenset((
     'sysctl', 'nofile-limit', 'io-scheduler', 'container-runtime', 'metric-query', 'host', 'http-handler', 'http-transport', 'proxy-middleware', 'proxy-transport', 'block-device', 'kubelet', 'host-process',

@@ -28,7 +28,7 @@ def kind_of(component: Component) -> str:
     head = component.identity.partition('/')[0]
     if kind == 'workload':
         return clean(str(component['object_kind'].known_value or head))
-    if kind in ('gateway', 'autoscaler', 'proxy-route', 'proxy-upstream', 'disruption-budget', 'ray-deployment') and head.isidentifier() and head[:1].isupper():
+    if kind in ('gateway', 'autoscaler', 'proxy-route', 'proxy-upstream', 'disruption-budget', 'ray-deployment', 'inference-pool') and head.isidentifier() and head[:1].isupper():
         return head
     word = WORDS.get(kind, kind)
     if kind.startswith('proxy-'):
