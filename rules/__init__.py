@@ -30,6 +30,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'grpc-server': ('grpc_balancing',),
     'http-client': ('http_clients', 'http_client_waits', 'python_clients', 'chains'),
     'litellm': ('secrets',),
+    'httpx-timeout': ('python_clients',),
     'math-threads': ('python_servers',),
     'http-transport': ('http_clients',),
     'http-server': ('http_servers', 'python_servers', 'draining'),

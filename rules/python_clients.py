@@ -45,3 +45,18 @@ def http2_not_installed(client: Component) -> Iterator[Problem]:
     if not installed.value:
         severity: Severity | None = None if installed.unit == 'lock' else 'warning'
         yield Problem(http2, 'http2=True needs the package h2, and what is installed has httpx without it', severity=severity, see=[('installed here', installed)])
+
+
+@rule(
+    'httpx-timeout-incomplete', on='httpx-timeout', severity='error',
+    source='httpx 0.28, _config.py: "httpx.Timeout must either include a default, or set all four parameters explicitly."', effect='the client can be made',
+)  # fmt: skip
+def httpx_timeout_incomplete(timeout: Component) -> Iterator[Problem]:
+    """httpx.Timeout with some of connect, read, write and pool, and no default for the others, raises ValueError where it is made.
+
+    Give a default first: `httpx.Timeout(10, read=600)`; None is one (no limit).
+    """
+    missing = timeout['missing']
+    if not missing.value:
+        raise NotApplicable('it names all four')
+    yield Problem(missing, 'no default and no {missing}: httpx raises ValueError here', missing=' and no '.join(missing.value))

@@ -211,6 +211,9 @@ GRPC_ENVIRONMENT = declare(Kind('grpc-environment', (), {
     'unread': SettingSpec(default=()),
 }))  # fmt: skip
 
+HTTPX_TIMEOUT = declare(Kind('httpx-timeout', (), {'missing': SettingSpec(default=())}))
+"""An httpx.Timeout without a default. `missing`: those of its four clocks that it does not name."""
+
 MATH_THREADS = declare(Kind('math-threads', (), {
     'variable': SettingSpec('text'),
     'threads': SettingSpec('count'),

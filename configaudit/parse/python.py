@@ -45,11 +45,14 @@ class Source:
         self._starts = _starts(self.text)
         self._first, self._bound = _bindings(self.tree)
         self._left = MAX_STEPS
+        self._calls: list[tuple[str, ast.Call]] | None = None
 
     def calls(self) -> Iterator[tuple[str, ast.Call]]:
         """Every call of an imported name, by its full name, in the order of the file."""
-        found = [(name, node) for node in ast.walk(self.tree) if isinstance(node, ast.Call) and (name := self.name_of(node.func))]
-        yield from sorted(found, key=lambda item: (item[1].lineno, item[1].col_offset))
+        if self._calls is None:
+            found = [(name, node) for node in ast.walk(self.tree) if isinstance(node, ast.Call) and (name := self.name_of(node.func))]
+            self._calls = sorted(found, key=lambda item: (item[1].lineno, item[1].col_offset))
+        yield from self._calls
 
     def name_of(self, node: ast.expr) -> str:
         """The full name of `LLM` or `vllm.LLM`; '' for what is no imported name."""

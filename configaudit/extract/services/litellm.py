@@ -21,6 +21,7 @@ from configaudit.places import Document
 from configaudit.units import HOLE
 
 _URL = regex(r'https?://(\[[^\]]+\]|[^/:?#\s]+)(?::(\d+))?')
+_PRIVATE = regex(r'127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.')
 _FROM_ENVIRONMENT = 'os.environ/'
 _RETRIES = 2
 _WAITS_S = 600
@@ -62,9 +63,16 @@ def _proxy(document: Document, root: Map, partial: str) -> Component:
             keys['_'.join(path[1:])] = Variable('_'.join(path[1:]), word, word.place)
     for number, (_, parameters) in enumerate(_models(root)):
         word = word_of(document, parameters.get('api_key'))
-        if word is not None and not word.value.startswith(_FROM_ENVIRONMENT):
+        if word is not None and not word.value.startswith(_FROM_ENVIRONMENT) and not _is_inside(text(parameters, 'api_base') or ''):
             keys[f'api_key {number}'] = Variable('api_key', word, word.place)
     return Component(LITELLM, file, f'{file}/litellm', place, {'env': Setting('env', keys, place)}, partial=partial)
+
+
+def _is_inside(base: str) -> bool:
+    """Whether a model's server is one of the own network, which takes any key that it was told: a bare name, a Service, a private address."""
+    found = _URL.match(base)
+    host = found[1].lower() if found is not None else ''
+    return bool(host) and ('.' not in host or '.svc' in host or host.endswith(('.internal', '.local', '.lan')) or _PRIVATE.match(host) is not None)
 
 
 def _models(root: Map) -> Iterator[tuple[Map, Map]]:

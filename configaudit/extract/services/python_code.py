@@ -41,6 +41,10 @@ def _program(document: Document, source: Source, asks: bool, reading: Reading) -
         from configaudit.extract.services.python_http import clients_of
 
         reading.components.extend(clients_of(source))
+    if b'.Timeout' in document.parsed and b'httpx' in document.parsed:
+        from configaudit.extract.services.python_http import timeouts_of
+
+        reading.components.extend(timeouts_of(source))
     if b'uvicorn' in document.parsed:
         from configaudit.extract.services.uvicorn_calls import words_of as server_words
 
@@ -66,5 +70,5 @@ def _program(document: Document, source: Source, asks: bool, reading: Reading) -
 _HTTP = regex(rb'\b(?:httpx|requests|aiohttp|openai|anthropic)\b')
 _ASKS = regex(rb'completions|/generate_stream|/v1/|/api/generate|\bhttp2\b|fastapi|starlette|quart|responses\.|messages\.')
 """Words of a file that asks for generated text, speaks HTTP/2, or serves on an event loop."""
-WORDS = (b'create_engine', b'create_async_engine', b'ConnectionPool', b'create_pool', b'grpc', b'DATABASES', b'SQLALCHEMY_ENGINE_OPTIONS', b'BaseSettings', b'uvicorn.', b'Pooled', b'databases')
+WORDS = (b'create_engine', b'create_async_engine', b'ConnectionPool', b'create_pool', b'grpc', b'DATABASES', b'SQLALCHEMY_ENGINE_OPTIONS', b'BaseSettings', b'uvicorn.', b'Pooled', b'databases', b'httpx.Timeout')
 """A file without any of these sets up nothing that is read here."""

@@ -11,11 +11,12 @@ from configaudit.extract.services.python_http_settings import limits_of
 from configaudit.extract.services.python_http_uses import Library, Uses, library_of, shown
 from configaudit.extract.services.python_values import keywords, read_from, setting_at
 from configaudit.knowledge.generation_routes import evidence
-from configaudit.knowledge.service_kinds import HTTP_CLIENT
+from configaudit.knowledge.service_kinds import HTTP_CLIENT, HTTPX_TIMEOUT
 from configaudit.model import Component, Setting
 from configaudit.parse.python import Source
 from configaudit.patterns import regex
 
+_CLOCKS = ('connect', 'read', 'write', 'pool')
 MAX_CLIENTS = 200
 """Of a file."""
 _URL = regex(r'https?://(\[[^\]]+\]|[^/:?#]+)(?::(\d+))?')
@@ -35,6 +36,16 @@ def clients_of(source: Source) -> Iterator[Component]:
             yield component
         if number == MAX_CLIENTS:
             return
+
+
+def timeouts_of(source: Source) -> Iterator[Component]:
+    """Every httpx.Timeout that names some of its four clocks and no default."""
+    for number, (name, call) in enumerate(source.calls()):
+        given, unseen = keywords(source, call) if name == 'httpx.Timeout' and not call.args else ({}, '')
+        if given and not unseen and 'timeout' not in given:
+            missing = tuple(clock for clock in _CLOCKS if clock not in given)
+            path, place = source.document.path, source.place(call)
+            yield Component(HTTPX_TIMEOUT, path.rpartition('/')[2], f'python/{path}/timeout/{number}', place, {'missing': Setting('missing', missing, place)})
 
 
 def _client(source: Source, uses: Uses, library: Library, call: ast.Call, number: int) -> Component | None:

@@ -19,6 +19,7 @@ from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HTTP_SERVER
 from configaudit.model import Component, Peers, Setting
 from configaudit.places import Place
+from configaudit.units import HOLE
 
 
 class _Program(NamedTuple):
@@ -86,8 +87,8 @@ def _server(process: Process, invocation: Invocation) -> Component | None:
         return None
     carrier, start = process.component, words[0].place
     extra = invocation.environment.get('GUNICORN_CMD_ARGS') if name == 'gunicorn' else None
-    given = (*words[1:], *(_split(extra) if extra is not None else ()))
-    unseen = invocation.unseen or ('its configuration file may set it' if name != 'litellm' and _flag(given, _CONFIGURATION) is not None else '')
+    given = (*_opened(words[1:]), *(_split(extra) if extra is not None else ()))
+    unseen = invocation.unseen or _hidden(given) or ('its configuration file may set it' if name != 'litellm' and _flag(given, _CONFIGURATION) is not None else '')
     settings = {'product': Setting('product', name, start)}
     for setting, default, flags in (('idle_timeout_s', program.keeps_s, program.keep_flags), ('graceful_s', program.graceful_s, program.graceful_flags)):
         word = _flag(given, flags) or next((found for flag in flags if name == 'uvicorn' and (found := invocation.environment.get(_variable(flag))) is not None), None)
@@ -159,6 +160,19 @@ def _keeps(words: Sequence[Word]) -> bool:
     """Whether gunicorn's workers keep connections: all but the sync ones, which it starts unless told otherwise."""
     kind = _flag(words, _CLASSES)
     return (kind is not None and kind.value != 'sync') or _flag(words, ('--threads',)) is not None
+
+
+def _opened(words: Sequence[Word]) -> list[Word]:
+    """The words, those of a variable that holds several (`$DAEMON_ARGS` of a unit) one by one."""
+    return [part for word in words for part in (_split(word) if word.use is not None and ' -' in word.value else (word,))]
+
+
+def _hidden(words: Sequence[Word]) -> str:
+    """Why more words may come from a variable that is not known; one that follows a flag is its value."""
+    for before, word in zip((None, *words), words, strict=False):
+        if not word.known and not word.value.strip(HOLE) and (before is None or not before.value.startswith('-') or '=' in before.value):
+            return word.reason or 'its words come from a variable'
+    return ''
 
 
 def _split(word: Word) -> list[Word]:

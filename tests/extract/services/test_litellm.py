@@ -55,6 +55,12 @@ def test_the_configuration_in_values_and_in_a_config_map(run: Run) -> None:
     assert len(routes(run({'values.yaml': '', 'cm.yaml': f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  config.yaml: |\n{text}'}))) == 1
 
 
+@pytest.mark.parametrize(('base', 'found'), [('http://qwen:8000/v1', False), ('http://10.0.0.7:8000', False), ('http://a.b.svc.cluster.local', False), ('https://api.example.com/v1', True)])
+def test_a_key_for_a_server_of_ones_own_is_no_secret(run: Run, base: str, found: bool) -> None:
+    text = f'model_list:\n- model_name: a\n  litellm_params: {{model: openai/a, api_base: "{base}", api_key: sk-7f3e9a0b1c2d4e5f}}\n'
+    assert ('secret-inline' in {finding.rule.id for finding in run({'config.yaml': text}).findings}) is found
+
+
 @pytest.mark.parametrize(('key', 'severity'), [('os.environ/KEY', ''), ('sk-1234', 'warning'), ('sk-7f3e9a0b1c2d4e5f', 'error')])
 def test_a_master_key_in_the_file(run: Run, key: str, severity: str) -> None:
     result = run({'config.yaml': _MODEL % '' + f'general_settings: {{master_key: {key}}}\n'})

@@ -153,3 +153,14 @@ def test_a_client_reaches_the_engine_it_names(run) -> None:  # type: ignore[no-u
     (client,) = clients(run(f'import httpx\nc = httpx.Client()\n{_POST}', {'compose.yaml': compose}))
     (engine,) = client.peers('engine')
     assert engine['max_num_seqs'].value == 64
+
+
+@pytest.mark.parametrize(
+    ('call', 'found'),
+    [
+        ('httpx.Timeout(read=5)', True), ('httpx.Timeout(connect=5, read=5, write=5)', True), ('httpx.Timeout(connect=5, read=5, write=5, pool=5)', False), ('httpx.Timeout(5, read=6)', False),
+        ('httpx.Timeout(None)', False), ('httpx.Timeout(timeout=5, read=6)', False), ('httpx.Timeout(**words)', False), ('httpx.Timeout()', False), ('Timeout(read=5)', False),
+    ],
+)  # fmt: skip
+def test_a_timeout_without_a_default(run, call: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    assert ('httpx-timeout-incomplete' in ids(run(f'import httpx\nt = {call}\n'))) is found

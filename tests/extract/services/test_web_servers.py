@@ -28,3 +28,10 @@ def test_a_configuration_file_leaves_it_open(run: Run) -> None:
     text = 'services:\n  a:\n    image: a:1\n    command: gunicorn -c gunicorn.conf.py -k gevent a:app\n'
     (server,) = [found for found in run({'compose.yaml': text}).components if found.kind.name == 'http-server']
     assert not server['idle_timeout_s'].is_known
+
+
+@pytest.mark.parametrize(('variable', 'idle'), [('Environment="ARGS=-k eventlet --keep-alive 40"', 40), ('EnvironmentFile=/etc/a', None), ('Environment="ARGS=4"', 0)])
+def test_words_that_come_from_a_variable(run: Run, variable: str, idle: float | None) -> None:
+    text = f'[Service]\n{variable}\nExecStart=/usr/bin/gunicorn a:app {"-w " if idle == 0 else ""}$ARGS\n'
+    (server,) = [found for found in run({'a.service': text}).components if found.kind.name == 'http-server']
+    assert server['idle_timeout_s'].known_value == idle or (idle is None and not server['idle_timeout_s'].is_known)
