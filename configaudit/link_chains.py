@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from configaudit.context import Context
 from configaudit.knowledge.images import identify
 from configaudit.link import nearest
+from configaudit.link_built import built_in
 from configaudit.model import Component, Peers, Setting
 from configaudit.patterns import regex
 
@@ -76,12 +77,16 @@ def link_chains(by_kind: Mapping[str, list[Component]], context: Context) -> Non
     Runs after routes have their engines. A hop that may be one of several is left out: no chain is guessed.
     """
     routes, clients = by_kind.get('proxy-route', []), by_kind.get('http-client', [])
-    _address_clients(clients, by_kind)
+    homes = built_in(clients, by_kind.get('compose-service', ()))
+    _address_clients(clients, homes, by_kind)
     for server in by_kind.get('http-server', ()):
         word = next((word for carrier in server.peers('carrier') for word in _addresses(carrier)), None)
         if word is not None and not server['streams'].is_set:
             server.settings['streams'] = Setting('streams', True, word.place, 'inherited')
     doors = _doors(routes, by_kind)
+    for client, home in homes.items():
+        for name in (_passes_on(client) and home['names'].known_value) or ():  # type: ignore[attr-defined]
+            doors.open(_Host(name.lower(), '', True), client)
     _istio_release(routes, by_kind)
     _route_services([*routes, *by_kind.get('proxy-upstream', ())])
     for client in clients:
@@ -92,13 +97,26 @@ def link_chains(by_kind: Mapping[str, list[Component]], context: Context) -> Non
         found = _next(hop, doors, [*routes, *clients], context)
         if found is not None:
             following[hop] = found
-            callers.setdefault(found, []).append(hop)
+    for hop in _beside_the_way(following):
+        del following[hop]
+    for hop, found in following.items():
+        callers.setdefault(found, []).append(hop)
     for hop in (*clients, *routes):
         after = list(_after(hop, following))
         engines = sorted((after[-1] if after else hop).peers('engine'), key=lambda engine: engine.identity)
         hop.peer_map['next'] = Peers.of(after[:1])
         hop.peer_map['callers'] = Peers.of(callers.get(hop, ()))
         hop.peer_map['chain'] = Peers.of([*after, *engines[:1]])
+
+
+def _beside_the_way(following: Mapping[Component, Component]) -> list[Component]:
+    """Of the routes of one file to one program, all but the likeliest for a generation: the one that shows it, else the most general one."""
+    groups: dict[tuple[int, Component], list[Component]] = {}
+    for hop, found in following.items():
+        if hop.kind.name == 'proxy-route' and found.kind.name == 'http-client':
+            groups.setdefault((id(hop.place.document), found), []).append(hop)
+    ways = [sorted(hops, key=lambda hop: (not hop['answers'].known_value, len(str(hop['path'].known_value)), hop.identity)) for hops in groups.values()]
+    return [hop for hops in ways for hop in hops[1:]]
 
 
 def _after(hop: Component, following: Mapping[Component, Component]) -> Iterator[Component]:
@@ -109,7 +127,12 @@ def _after(hop: Component, following: Mapping[Component, Component]) -> Iterator
         yield hop
 
 
-def _address_clients(clients: list[Component], by_kind: Mapping[str, list[Component]]) -> None:
+def _passes_on(client: Component) -> bool:
+    """Whether a program's client shows that generated text comes through it: what is sent to the program goes on there."""
+    return bool(client['answers'].known_value or client['streams'].known_value)
+
+
+def _address_clients(clients: list[Component], homes: Mapping[Component, Component], by_kind: Mapping[str, list[Component]]) -> None:
     """A client of OpenAI's library without an address in code takes it from the environment: the one that the files name."""
     unsaid = [client for client in clients if 'openai' in str(client['product'].known_value).lower() and client['target'].known_value is None]
     if not unsaid:
@@ -117,7 +140,7 @@ def _address_clients(clients: list[Component], by_kind: Mapping[str, list[Compon
     carriers = [one for kind in ('container', 'compose-service', 'docker-run', 'unit') for one in by_kind.get(kind, ())]
     given = [(carrier, word) for carrier in carriers for word in _addresses(carrier)]
     for client in unsaid:
-        closest = nearest(client, list(dict.fromkeys(carrier for carrier, _ in given)))
+        closest = [homes[client]] if client in homes else nearest(client, list(dict.fromkeys(carrier for carrier, _ in given)))
         found = {word.value: word for carrier, word in given if carrier in closest}
         if len(found) == 1:
             word = next(iter(found.values()))
@@ -224,6 +247,8 @@ def _sent_to(hop: Component) -> Iterator[_Host]:
 def _may_follow(hop: Component, other: Component) -> bool:
     if other is hop or other.place.document is hop.place.document:
         return False
+    if other.kind.name == 'http-client':
+        return True
     if other['product'].known_value in ('ingress-nginx', 'alb'):
         return hop.kind.name == 'http-client'
     return not other['in_mesh'].known_value or hop['product'].known_value not in (*_ENTRANCES, 'istio')
@@ -236,6 +261,8 @@ def _path(hop: Component) -> str:
 
 def _taking(routes: list[Component], path: str) -> Component | None:
     """Of several routes the one whose path is the longest that the request's starts with; else the only one with generated text."""
+    if any(route.kind.name == 'http-client' for route in routes):
+        return None
     lengths = {route: max((len(prefix) for prefix in _prefixes(route) if path.startswith(prefix)), default=0) for route in routes}
     best = max(lengths.values())
     found = [route for route in routes if best and lengths[route] == best] or [route for route in routes if route['answers'].known_value]

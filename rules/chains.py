@@ -54,7 +54,7 @@ def generates(hop: Component) -> bool:
 def called(hop: Component) -> str:
     """How a person calls a hop: 'client chat.py', 'Ingress llm', 'vllm'."""
     if hop.kind.name == 'http-client':
-        return f'client {hop.name}'
+        return f'{"program" if hop.peers("callers") else "client"} {hop.name}'
     product = _PRODUCTS.get(str(hop['product'].known_value), '') if hop.kind.name == 'proxy-route' else hop.kind.name
     return hop.name if hop.name.lower().startswith(product.lower()) else f'{product} {hop.name}'
 

@@ -3,6 +3,7 @@
 import pytest
 
 from configaudit.context import Context
+from configaudit.knowledge.carrier_kinds import COMPOSE_SERVICE
 from configaudit.knowledge.proxy_kinds import ROUTE
 from configaudit.knowledge.service_kinds import HTTP_CLIENT
 from configaudit.link_chains import host_of, link_chains, url_parts
@@ -99,3 +100,27 @@ def test_what_is_no_host(name: str) -> None:
 ])  # fmt: skip
 def test_urls(url: str, parts: tuple[str, str]) -> None:
     assert url_parts(url) == parts
+
+
+def compose(name: str, build: object) -> Component:
+    return made(COMPOSE_SERVICE, name, 'deploy/compose.yaml', names=(name,), build=build, env={})
+
+
+def test_a_program_answers_to_the_service_that_is_built_from_its_folder() -> None:
+    gateway = made(HTTP_CLIENT, 'main.go', 'gateway/src/main.go', target='http://vllm:8000/v1', streams=True)
+    edge, other = route('edge', 'nginx', ('api',), path='location /'), route('other', 'nginx', ('worker',), path='location /jobs')
+    services = (compose('api', {'context': '../gateway'}), compose('worker', '../worker'))
+    assert linked(edge, other, gateway, *services)['edge'] == ['main.go']
+    assert linked(edge, other, gateway, *services)['other'] == []
+    twice = (*services, compose('batch', '../gateway/'))
+    assert linked(edge, gateway, *twice)['edge'] == []
+    silent = made(HTTP_CLIENT, 'main.go', 'gateway/src/main.go', target='http://billing/')
+    assert linked(edge, silent, *services)['edge'] == []
+
+
+def test_of_the_locations_of_one_file_the_general_one_leads_to_the_program() -> None:
+    gateway = made(HTTP_CLIENT, 'main.go', 'gateway/main.go', target='http://vllm:8000/v1', streams=True)
+    at = place('edge.conf')
+    locations = [Component(ROUTE, name, name, at, {key: Setting(key, value, at) for key, value in {'product': 'nginx', 'path': f'location {name}', 'targets': (('api', ''),)}.items()}) for name in ('/health', '/', '/ws')]  # fmt: skip
+    chains = linked(*locations, gateway, compose('api', '../gateway'))
+    assert {name: len(chain) for name, chain in chains.items() if name.startswith('/')} == {'/': 1, '/health': 0, '/ws': 0}
