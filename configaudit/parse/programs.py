@@ -81,7 +81,7 @@ PROGRAMS: dict[str, Program] = {
 """By extension. Words are many times faster to look for than the pattern."""
 EXTENSIONS = tuple(f'.{extension}' for extension in PROGRAMS)
 _GUNICORN = regex(r'gunicorn(?:[._-]\w+)*\.py$')
-_PM2 = regex(r'(?:ecosystem|pm2)\.config\.[cm]?js$')
+_PM2 = regex(r'(?:(?:ecosystem|pm2)\.config|knexfile)\.[cm]?[jt]s$')
 _ENGINES = (b'vllm', b'sglang', b'LLMConfig')
 
 
@@ -102,7 +102,7 @@ def program_format(extension: str, name: str, data: bytes) -> str:
         if any(word in data for word in _ENGINES):
             return 'python'
     if _PM2.match(name):
-        return program.format if b'apps' in data else ''
+        return program.format if b'apps' in data or b'client' in data else ''
     return program.format if _any(program.words, data) and program.pattern.search(data) else ''
 
 

@@ -23,6 +23,7 @@ from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.source_role import SHORT_LIVED
 from configaudit.extract.words import Word
 from configaudit.model import Component, Setting
+from configaudit.parse.grammar import below
 from configaudit.parse.javascript import Fields, Scope, Source
 from configaudit.patterns import regex
 
@@ -90,6 +91,7 @@ _PRODUCTS = {
 }  # fmt: skip
 _DRIVERS = {'postgres': ('node-postgres', _PG), 'mysql': ('mysql2', _MYSQL)}
 """What TypeORM opens its connections with: their defaults are the pool's."""
+_KNEXFILE = regex(r'(?:^|/)knexfile\.[cm]?[jt]s$')
 _FILE = regex(r'sqlite|:memory:|libsql', 2)
 _URLS = ('connectionString', 'url', 'uri', 'connection', 'connectionUri')
 _CLOSERS = ('end', 'destroy', 'close', 'drain')
@@ -98,6 +100,8 @@ _UNSEEN = 'its options come from elsewhere in the program'
 
 def pools_of(source: Source) -> Iterator[Component]:
     """The pools that a file makes for the life of a process."""
+    if _KNEXFILE.search(source.document.path):
+        yield from _knexfile(source)
     for scope in source.scopes:
         for call in scope.calls:
             maker = _MAKERS.get(source.called(call, scope).removesuffix('.default'))
@@ -133,6 +137,19 @@ def _pool(source: Source, scope: Scope, call: Any, maker: _Maker) -> Component |
             return None
         library = _DRIVERS[product][0]
     return _component(source, scope, call, library, product, address, text, options, complete)
+
+
+def _knexfile(source: Source) -> Iterator[Component]:
+    """The pool of a knexfile.js: that of `production` where it tells environments apart."""
+    found = [node for node in below(source.root) if node.type == 'object' and {'client', 'connection'} <= source.fields(node, source.file).values.keys()]
+    named = [node for node in found if node.parent.type == 'pair' and source.text(node.parent.child_by_field_name('key')).strip('\'"') == 'production']
+    for node in named[:1] or (found if len(found) == 1 else []):
+        fields = source.fields(node, source.file)
+        product = _PRODUCTS.get(text_of(source, source.file, fields.values['client']) or '', '')
+        options, complete = _options(source, source.file, fields, _MAKERS['knex'])
+        if product:
+            address = fields.values.get('connection')
+            yield _component(source, source.file, node, 'knex', product, address, text_of(source, source.file, address), options, complete)
 
 
 def _product_of(source: Source, scope: Scope, arguments: list[Any], field: str) -> tuple[Scope, Any] | None:

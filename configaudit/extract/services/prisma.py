@@ -7,11 +7,14 @@ schema holds no URL, and the driver that the program hands over has the pool.
 from configaudit.extract.process import Reading, nothing
 from configaudit.extract.services.dsn import parse_dsn
 from configaudit.extract.services.pool_drafts import Draft, add_url, component_of
+from configaudit.extract.services.source_role import is_served
 from configaudit.extract.words import Word
 from configaudit.model import Setting
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
+_OWN = regex(r'(?:^|/)(?:schema\.prisma$|(?:[^/]*[-_])?prisma/(?:schema/)?[^/]+$)')
+"""Where Prisma looks: other files of that name are data of a program."""
 _SOURCE = regex(r'(?m)^[ \t]*datasource\s+\w+\s*\{([^{}]*)\}')
 _FIELD = regex(r'(?m)^[ \t]*(provider|url)[ \t]*=[ \t]*(?:env\([ \t]*"(\w+)"[ \t]*\)|"([^"\n]*)")')
 _COMMENT = regex(r'//[^\n]*')
@@ -22,6 +25,8 @@ _CPUS = 'Prisma opens 2 x physical CPUs of the node + 1 connections unless the U
 
 def read(document: Document) -> Reading | None:
     """The pool of a schema; None without a URL in it, or for SQLite."""
+    if not is_served(document.path) or not _OWN.search(document.path):
+        return None
     text = _COMMENT.sub(lambda found: found[0] if '://' in found[0] or '"' in found[0] else ' ' * len(found[0]), document.text)
     source = _SOURCE.search(text)
     if source is None or _ADAPTER.search(text):

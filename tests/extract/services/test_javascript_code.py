@@ -299,3 +299,18 @@ def test_a_pool_made_for_each_request(run, text: str, anew: bool) -> None:  # ty
 def test_the_port_and_streams_of_a_grpc_server(run) -> None:  # type: ignore[no-untyped-def]
     server = one(run(GRPC + "const PORT = 50051;\nconst server = new grpc.Server({ 'grpc.max_concurrent_streams': 64 });\nserver.bindAsync(`0.0.0.0:${PORT}`, grpc.ServerCredentials.createInsecure(), f);"), 'grpc-server')
     assert (server['port'].value, server['max_concurrent_streams'].value) == ('50051', 64)
+
+
+KNEXFILE = "export default { development: { client: 'sqlite3', connection: {} }, production: { client: 'pg', connection: process.env.DATABASE_URL, pool: { min: 2, max: 30 } } };"
+
+
+@pytest.mark.parametrize(
+    ('text', 'most'), [(KNEXFILE, [30]), ("module.exports = { client: 'mysql2', connection: { host: 'm' }, pool: { max: 4 } };", [4]), ("module.exports = { client: 'sqlite3', connection: {} };", [])],
+)  # fmt: skip
+def test_knexfile(run, text: str, most: list[int]) -> None:  # type: ignore[no-untyped-def]
+    assert [pool['max_open'].value for pool in some(run(text, 'api/knexfile.js'), 'pool')] == most
+
+
+@pytest.mark.parametrize('path', ['src/data/shop.prisma', 'examples/prisma/schema.prisma'])
+def test_a_schema_that_is_no_part_of_the_service(run, path: str) -> None:  # type: ignore[no-untyped-def]
+    assert some(run('', **{path: SCHEMA}), 'pool') == []
