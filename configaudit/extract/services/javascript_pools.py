@@ -13,6 +13,7 @@ from configaudit.extract.services.javascript_settings import (
     WRITTEN_IN,
     Option,
     Options,
+    fold,
     head_of,
     in_handler,
     options_of,
@@ -25,6 +26,7 @@ from configaudit.extract.words import Word
 from configaudit.model import Component, Setting
 from configaudit.parse.grammar import below
 from configaudit.parse.javascript import Fields, Scope, Source
+from configaudit.parse.javascript_values import Unfolded
 from configaudit.patterns import regex
 
 _MS = 1000
@@ -126,7 +128,7 @@ def _pool(source: Source, scope: Scope, call: Any, maker: _Maker) -> Component |
         return None
     fields = given or Fields({}, True)
     kind = fields.values.get(maker.kind) if maker.kind else None
-    product = maker.product or (_PRODUCTS.get(text_of(source, scope, kind) or '', '') if kind is not None else '')
+    product = maker.product or (_PRODUCTS.get(_sure_text(source, scope, kind), '') if kind is not None else '')
     text = text_of(source, scope, address) if address is not None else None
     if maker.below and not product and (kind is not None or _FILE.search(text or '')):
         return None
@@ -162,6 +164,15 @@ def _product_of(source: Source, scope: Scope, arguments: list[Any], field: str) 
         returned = [node.named_children[0] for node in body.named_children if node.type == 'return_statement' and node.named_children]
         body = returned[0] if len(returned) == 1 else None
     return (inner, body) if inner is not None and body is not None and _is_object(source, inner, body) else None
+
+
+def _sure_text(source: Source, scope: Scope, node: Any) -> str:
+    """The text of an expression that no variable decides, or ''."""
+    try:
+        found, asked = fold(source, scope, node)
+    except Unfolded:
+        return ''
+    return found if isinstance(found, str) and not asked else ''
 
 
 def _is_object(source: Source, scope: Scope, node: Any) -> bool:

@@ -86,6 +86,7 @@ def test_every_library(run, text: str, library: str, most: int, wait: float | No
     [
         "import { Pool } from './workers';\nnew Pool({ max: 1000 });", 'class Pool {}\nnew Pool({ max: 1000 });', "import { Sequelize } from 'sequelize';\nnew Sequelize({ dialect: 'sqlite' });",
         "import knex from 'knex';\nknex(config);", "import knex from 'knex';\nknex({ client: 'better-sqlite3' });", "import { DataSource } from 'typeorm';\nnew DataSource({ type: 'sqlite' });",
+        "import { DataSource } from 'typeorm';\nconst type = process.env.DB_TYPE || 'postgres';\nif (type === 'sqlite') new DataSource({ type });",
         PG + 'async function f() { const pool = new Pool({ max: 9 }); await pool.end(); }', "import { Pool } from 'pg';\nimport { PrismaPg } from '@prisma/adapter-pg';\nnew PrismaPg(pool, { schema: 'a' });",
         "import { drizzle } from 'drizzle-orm/node-postgres';\ndrizzle(client, { schema });", "import type { Pool } from 'pg';\nnew Pool({ max: 1 });", '// new Pool({ max: 3 })\n' + PG,
     ],
