@@ -162,6 +162,6 @@ def _zalando(owner: Owner, asked: Map | None, place: Place, partial: str, instan
     count, limit = instances.known_value, units.integer(most.value) if most is not None and most.known else None
     known = isinstance(count, int) and count > 0 and limit is not None
     each = limit // count if known and isinstance(count, int) and limit is not None else None
-    size = Setting('max_open', each, most.place if most is not None else place, 'explicit' if most is not None else 'default', '' if known else _ELSEWHERE)
+    size = Setting('max_open', each, most.place if most is not None else place, 'explicit' if most is not None else 'inherited', '' if known else _ELSEWHERE)
     pool.settings.update(max_open=size, users=Setting('users', 1, place))
     yield from (server, pool)

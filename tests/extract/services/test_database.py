@@ -1,5 +1,6 @@
 """Database servers: how many connections they accept, by what names they are reached, which pools reach them."""
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -255,3 +256,31 @@ def test_an_include_that_is_a_comment_includes_nothing(run: Run) -> None:
     assert server['reserved'].value == 3
     (server,) = servers(run({'postgresql.conf': "max_connections = 50\ninclude_dir = 'conf.d'\n"}))
     assert not server['reserved'].is_known
+
+
+ZALANDO = 'apiVersion: acid.zalan.do/v1\nkind: postgresql\nmetadata: {name: main}\nspec:\n  postgresql: {parameters: {max_connections: "100"}}\n  connectionPooler:\n    numberOfInstances: 3\n'
+
+
+def test_what_the_operators_configuration_says_is_not_assessed(run: Run) -> None:
+    result = run({'db.yaml': ZALANDO})
+    assert [item.rule.id for item in result.findings if item.rule.id.startswith('db-')] == []
+    assert {'db-pool-unstated', 'db-pools-exceed-server'} <= {item.rule.id for item in result.not_assessed}
+
+
+def test_the_connections_of_a_pooler_are_shared_out_among_its_pods(run: Run) -> None:
+    (found,) = (item for item in run({'db.yaml': ZALANDO + '    maxDBConnections: 90\n'}).findings if item.rule.id == 'db-pools-exceed-server')
+    assert (found.values['total'], found.severity) == (90, 'warning')
+
+
+def test_mutated_files_are_read(run: Run) -> None:
+    choose = random.Random(11)
+    bouncer = '[databases]\nshop = host=db user=shop pool_size=40\n%include /etc/more.ini\n[pgbouncer]\npool_mode = transaction\n'
+    puma = 'threads_count = ENV.fetch("RAILS_MAX_THREADS", 9)\nthreads threads_count, threads_count\nworkers ENV.fetch("W") { 3 }\n'
+    files = {}
+    for number in range(60):
+        for name, text in (('pgbouncer.ini', bouncer), ('puma.rb', puma), ('pgpool.conf', "backend_hostname0 = 'a'\nmax_pool = 4\n")):
+            letters = list(text)
+            for _ in range(12):
+                letters[choose.randrange(len(letters))] = choose.choice('[]{}()=\'"%\n,|é')
+            files[f'{number}/{name}'] = ''.join(letters)
+    assert run(files).errors == ()
