@@ -35,6 +35,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     'http-transport': ('http_clients',),
     'http-server': ('http_servers', 'python_servers', 'draining'),
     'http-handler': ('http_handlers',),
+    'bounded-pool': ('db_idle',),
+    'go-duration': ('db_idle',),
     'grpc-end': ('grpc_arguments', 'grpc_times'),
     'grpc-environment': ('grpc',),
     'triton': ('grpc', 'triton', 'draining'),

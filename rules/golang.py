@@ -58,10 +58,38 @@ def gomaxprocs_above_cpu_limit(runtime: Component) -> Iterator[Problem]:
 def gomaxprocs_from_missing_limit(runtime: Component) -> Iterator[Problem]:
     """GOMAXPROCS is taken from limits.cpu, but the container has no CPU limit: it becomes the node's core count."""
     source, limit = runtime['gomaxprocs_from'], runtime['cpu_limit']
-    if not source.is_set:
+    if not source.is_set or source.value != 'limits.cpu':
         raise NotApplicable('GOMAXPROCS is not taken from limits.cpu')
     if limit.value is None:
         yield Problem(source, 'GOMAXPROCS comes from limits.cpu, which is not set: it becomes the number of cores of the node')
+
+
+@rule(
+    'gomaxprocs-from-node-cores', on='go-runtime', severity='warning', confidence='medium', checklist='july-8',
+    source='Go runtime.NumCPU: the CPUs of the affinity mask, no quota; a call of runtime.GOMAXPROCS turns the automatic value of Go 1.25 off',
+    effect='no throttling by the CPU quota',
+)  # fmt: skip
+def gomaxprocs_from_node_cores(runtime: Component) -> Iterator[Problem]:
+    """The program sets GOMAXPROCS to runtime.NumCPU(), the cores of the node, under a CPU limit that allows fewer: leave the call out."""
+    source, limit = runtime['gomaxprocs_from'], runtime['cpu_limit']
+    if source.known_value != 'runtime.NumCPU':
+        raise NotApplicable('the program does not set it to the cores of the node')
+    if not limit.is_set:
+        raise NotApplicable('no CPU limit: nothing throttles')
+    yield Problem(source, 'runtime.GOMAXPROCS(runtime.NumCPU()) runs a thread for every core of the node under a limit of {cores} CPUs', cores=limit.value, see=[('the CPU limit', limit)])
+
+
+@rule(
+    'automaxprocs-superseded', on='go-runtime', severity='advice', checklist='july-8', source='Go 1.25 release notes: GOMAXPROCS follows the quota and its changes, rounded up; automaxprocs sets it once, rounded down',
+    effect='the number of threads follows a changed limit',
+)  # fmt: skip
+def automaxprocs_superseded(runtime: Component) -> Iterator[Problem]:
+    """From Go 1.25 on the runtime follows the CPU limit by itself: automaxprocs turns that off, rounds 1.5 CPUs down to 1, and does not see a limit that changes."""
+    automatic, version = runtime['automatic'], runtime['go_version']
+    if not automatic.value or not version.is_set:
+        raise NotApplicable('automaxprocs is not imported')
+    if runtime['follows_by_itself'].value:
+        yield Problem(automatic, 'Go {go} follows the CPU limit by itself, and automaxprocs turns that off', go=version.value, see=[('the Go version', version)])
 
 
 @rule(

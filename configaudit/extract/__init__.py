@@ -159,6 +159,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('services.go_pools', 'settle', reading)
     if any(data.kind == 'puma' for data in reading.data):
         _call('services.rails', 'join_puma', reading)
+    if any(data.kind == 'go-runtime-source' for data in reading.data):
+        _call('services.go_runtime', 'join_sources', reading)
     if any(data.kind == 'gunicorn' for data in reading.data):
         _call('services.python_pools', 'join_servers', reading)
     if files is not None and any('http2' in component.settings for component in reading.components):

@@ -85,7 +85,7 @@ GO_RUNTIME = declare(Kind('go-runtime', (), {
     'follows_quota': SettingSpec('bool', False),
     'evidence': SettingSpec('text', 'name'),
     'automatic': SettingSpec('bool', False),
-    'memory_automatic': SettingSpec('bool', False),
+    'follows_by_itself': SettingSpec('bool', False),
 }))  # fmt: skip
 
 HEAP = declare(Kind('managed-heap', (), {
@@ -193,6 +193,13 @@ HTTP_HANDLER = declare(Kind('http-handler', (), {
 """A function of a program that answers requests. `detached`: (what is called, place) of calls to other servers that outlive the
 request. `headers_lost`: it sends the status of another server's answer without its headers. `headers_whole`: it forwards every
 header of the request. `time_limited`: it is wrapped in what holds its answer back until a time limit."""
+
+GO_DURATION = declare(Kind('go-duration', (), {
+    'of': SettingSpec('text'),
+    'nanoseconds': SettingSpec('count'),
+    'number': SettingSpec('text'),
+}))  # fmt: skip
+"""A duration in Go source without a unit. `nanoseconds`: what its number comes to. `number`: the plain number that is taken as nanoseconds."""
 
 HTTP_TRANSPORT = declare(Kind('http-transport', (), {
     'product': SettingSpec('text', 'net/http'),

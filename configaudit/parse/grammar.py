@@ -4,6 +4,7 @@ Sizes of the wheels: 54 to 345 kB a language. A grammar is imported when a file 
 """
 
 import re
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -12,13 +13,19 @@ from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
 MAX_BYTES = 256 * 2**10
-"""Of a file: the native parser gets no more. The worst text found of this size takes 2 s."""
+"""Of a file: the native parser gets no more."""
 MAX_NESTING = 200
 """Of brackets."""
+MAX_CHAIN = 1000
+"""Of `<` in one statement: the Java grammar takes 4 minutes for 128,000 of them, and cannot be stopped there."""
+MAX_SECONDS = 2
+"""Of processor time for a file: some short texts, repeated, take a grammar minutes; a program of the largest size takes 0.1 s."""
+_STATEMENTS = regex(rb'[;{}]')
 _BRACKETS = regex(rb'[(\[{}\])]')
-_QUOTED = rb'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/'
-_TEXT_BLOCK = rb'"""(?:[^\\]|\\.)*?"""'
-_HEREDOC = rb'<<-?(\w+)\n.*?\n[ \t]*\1[ \t]*\n'
+_QUOTED, _OPEN_QUOTED = rb'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', rb'["\'][^\n]*'
+_COMMENTS, _OPEN_COMMENT = rb'//[^\n]*|/\*.*?\*/', rb'/\*.*'
+_TEXT_BLOCK, _OPEN_BLOCK = rb'"""(?:[^\\]|\\.)*?"""', rb'""".*'
+_HEREDOC, _OPEN_HEREDOC = rb'<<-?(\w+)\n.*?\n[ \t]*\1[ \t]*\n', rb'<<-?\w+\n.*'
 
 
 class Unreadable(Exception):
@@ -26,7 +33,7 @@ class Unreadable(Exception):
 
 
 class Grammar(NamedTuple):
-    """How a language is parsed. `literals`: strings and comments, whose brackets do not nest."""
+    """How a language is parsed. `literals`: strings and comments, whose brackets do not nest; its group `open`: one that does not end."""
 
     language: str
     package: str
@@ -34,15 +41,21 @@ class Grammar(NamedTuple):
     function: str = 'language'
 
 
+def _literals(*closed: bytes, unclosed: tuple[bytes, ...]) -> Any:
+    return regex(b'|'.join(closed) + b'|(?P<open>' + b'|'.join(unclosed) + b')', re.DOTALL)
+
+
+_JVM = _literals(_TEXT_BLOCK, _QUOTED, _COMMENTS, unclosed=(_OPEN_BLOCK, _OPEN_QUOTED, _OPEN_COMMENT))
+_SCRIPT = _literals(rb'`(?:[^`\\]|\\.)*`', _QUOTED, _COMMENTS, unclosed=(rb'`.*', _OPEN_QUOTED, _OPEN_COMMENT))
 GRAMMARS: dict[str, Grammar] = {
-    'go': Grammar('Go', 'tree_sitter_go', regex(rb'`[^`]*`|' + _QUOTED, re.DOTALL)),
-    'java': Grammar('Java', 'tree_sitter_java', regex(_TEXT_BLOCK + rb'|' + _QUOTED, re.DOTALL)),
-    'kotlin': Grammar('Kotlin', 'tree_sitter_kotlin', regex(_TEXT_BLOCK + rb'|' + _QUOTED, re.DOTALL)),
-    'javascript': Grammar('JavaScript', 'tree_sitter_javascript', regex(rb'`(?:[^`\\]|\\.)*`|' + _QUOTED, re.DOTALL)),
-    'typescript': Grammar('TypeScript', 'tree_sitter_typescript', regex(rb'`(?:[^`\\]|\\.)*`|' + _QUOTED, re.DOTALL), 'language_typescript'),
-    'tsx': Grammar('TypeScript', 'tree_sitter_typescript', regex(rb'`(?:[^`\\]|\\.)*`|' + _QUOTED, re.DOTALL), 'language_tsx'),
-    'rust': Grammar('Rust', 'tree_sitter_rust', regex(rb'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)),
-    'terraform': Grammar('Terraform', 'tree_sitter_hcl', regex(_HEREDOC + rb'|"(?:[^"\\\n]|\\.)*"|//[^\n]*|#[^\n]*|/\*.*?\*/', re.DOTALL)),
+    'go': Grammar('Go', 'tree_sitter_go', _literals(rb'`[^`]*`', _QUOTED, _COMMENTS, unclosed=(rb'`.*', _OPEN_QUOTED, _OPEN_COMMENT))),
+    'java': Grammar('Java', 'tree_sitter_java', _JVM),
+    'kotlin': Grammar('Kotlin', 'tree_sitter_kotlin', _JVM),
+    'javascript': Grammar('JavaScript', 'tree_sitter_javascript', _SCRIPT),
+    'typescript': Grammar('TypeScript', 'tree_sitter_typescript', _SCRIPT, 'language_typescript'),
+    'tsx': Grammar('TypeScript', 'tree_sitter_typescript', _SCRIPT, 'language_tsx'),
+    'rust': Grammar('Rust', 'tree_sitter_rust', _literals(rb'"(?:[^"\\]|\\.)*"', _COMMENTS, unclosed=(rb'".*', _OPEN_COMMENT))),
+    'terraform': Grammar('Terraform', 'tree_sitter_hcl', _literals(_HEREDOC, rb'"(?:[^"\\\n]|\\.)*"', _COMMENTS, rb'#[^\n]*', unclosed=(_OPEN_HEREDOC, rb'"[^\n]*', _OPEN_COMMENT))),
 }
 """By the format of a document."""
 
@@ -52,8 +65,11 @@ def ready(form: str, data: bytes) -> Any:
     grammar = GRAMMARS[form]
     if len(data) > MAX_BYTES:
         raise Unreadable(f'a {grammar.language} file over {MAX_BYTES >> 10} KiB')
-    if _nesting(grammar.literals.sub(b'', data)) > MAX_NESTING:
+    bare = grammar.literals.sub(rb'\g<open>', data)
+    if _nesting(bare) > MAX_NESTING:
         raise Unreadable(f'brackets nest deeper than {MAX_NESTING}')
+    if bare.count(b'<') > MAX_CHAIN and max(part.count(b'<') for part in _STATEMENTS.split(bare)) > MAX_CHAIN:
+        raise Unreadable(f'over {MAX_CHAIN} angle brackets in one statement')
     try:
         from tree_sitter import Language, Parser
 
@@ -66,7 +82,11 @@ def ready(form: str, data: bytes) -> Any:
 
 def tree_of(form: str, data: bytes) -> Any:
     """The root of the syntax tree. Raises Unreadable."""
-    return ready(form, data).parse(data).root_node
+    parser, until = ready(form, data), time.thread_time() + MAX_SECONDS
+    try:
+        return parser.parse(lambda at, _: data[at:], progress_callback=lambda *_: time.thread_time() > until).root_node
+    except ValueError:
+        raise Unreadable(f'the {GRAMMARS[form].language} grammar needs more than {MAX_SECONDS} s for it') from None
 
 
 def first_error(form: str, data: bytes) -> tuple[int, int] | None:

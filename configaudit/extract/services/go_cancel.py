@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from configaudit.extract.services.go_handlers import GIN, Function, calls_in
+from configaudit.extract.services.go_handlers import GIN, Function
 from configaudit.extract.services.go_streams import called_here, name_of
 from configaudit.parse.golang import MAX_DEPTH, Scope, Source
 from configaudit.patterns import regex
@@ -23,26 +23,43 @@ Detached = tuple[str, Place]
 """What is called, and where."""
 
 
-def detached(source: Source, function: Function) -> Iterator[Detached]:
+class Helpers:
+    """The functions of a file that are given no context, and their calls that outlive a request."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._scopes = {name_of(source, scope): scope for scope in source.scopes[1:] if not _takes_context(source, scope)}
+        self._found: dict[str, tuple[Detached, ...]] = {}
+
+    def calls(self, name: str) -> tuple[Detached, ...]:
+        """Those of a function that is called by this name."""
+        if name not in self._found:
+            scope = self._scopes.get(name)
+            self._found[name] = tuple(self._read(name, scope)) if scope is not None else ()
+        return self._found[name]
+
+    def _read(self, name: str, scope: Scope) -> Iterator[Detached]:
+        given = _gives(self.source, scope.node)
+        for call in scope.calls:
+            words = _without_context(self.source, scope, call, '', given)
+            if words and _direct(call, scope):
+                yield f'{words}, in {name}', self.source.place(call.child_by_field_name('function'))
+
+
+def detached(source: Source, function: Function, helpers: Helpers) -> Iterator[Detached]:
     """The calls of a function, and of helpers of the file that it calls without its context."""
-    for call in calls_in(function):
-        words = _without_context(source, function.scope, call, function.named(GIN), function.node)
+    given, gin = _gives(source, function.node), function.named(GIN)
+    for call in function.calls:
+        words = _without_context(source, function.scope, call, gin, given)
         if words:
             yield words, source.place(call.child_by_field_name('function'))
-    if function.is_handler:
-        yield from _by_helpers(source, function)
+        elif function.is_handler:
+            yield from helpers.calls(called_here(source, call))
 
 
-def _by_helpers(source: Source, function: Function) -> Iterator[Detached]:
-    helpers = {name_of(source, scope): scope for scope in source.scopes[1:] if scope is not function.scope and not _takes_context(source, scope)}
-    for call in calls_in(function):
-        helper = helpers.get(called_here(source, call))
-        if helper is None:
-            continue
-        for inner in helper.calls:
-            words = _without_context(source, helper, inner, '', helper.node)
-            if words and _direct(inner, helper):
-                yield f'{words}, in {name_of(source, helper)}', source.place(inner.child_by_field_name('function'))
+def _gives(source: Source, node: Any) -> bool:
+    """Whether a function gives a request its context afterwards."""
+    return _GIVEN.search(source.data, node.start_byte, node.end_byte) is not None
 
 
 def _direct(call: Any, scope: Scope) -> bool:
@@ -59,12 +76,11 @@ def _takes_context(source: Source, scope: Scope) -> bool:
     return listed is None or regex(r'[cC]ontext|http\.Request|\bCtx\b').search(source.text(listed)) is not None
 
 
-def _without_context(source: Source, scope: Scope, call: Any, gin: str, node: Any) -> str:
+def _without_context(source: Source, scope: Scope, call: Any, gin: str, given: bool) -> str:
     """How a call to another server is named that has no context, or one that nobody cancels; '' for any other call."""
     name, arguments = source.called(call), source.arguments(call)
-    text = source.data[node.start_byte : node.end_byte]
     if name == 'net/http.NewRequest':
-        return 'http.NewRequest' if not _GIVEN.search(text) else ''
+        return '' if given else 'http.NewRequest'
     if name in _SHORTCUTS:
         return f'http.{name.rpartition(".")[2]}'
     if not arguments:

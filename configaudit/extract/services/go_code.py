@@ -1,12 +1,15 @@
-"""Go programs: what their source sets up of gRPC, connection pools and HTTP clients."""
+"""Go programs: what their source sets up of gRPC, connection pools, HTTP and their runtime."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from configaudit.extract.process import Data, Reading, nothing
+from configaudit.extract.services.go_durations import durations
 from configaudit.extract.services.go_grpc import grpc_components
 from configaudit.extract.services.go_http import http_components
 from configaudit.extract.services.go_pools import pools_of
+from configaudit.extract.services.go_runtime import runtime_of
 from configaudit.extract.services.source_role import is_served
 from configaudit.knowledge.service_kinds import HTTP_HANDLER
 from configaudit.model import Component
@@ -17,6 +20,8 @@ from configaudit.places import Document
 
 _GENERATED = regex(rb'(?m)^// Code generated .* DO NOT EDIT\.$')
 _TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/DATA-DOG/go-sqlmock')
+_MOST = 200
+"""Of a file's HTTP components: no program has as many."""
 WORDS = (
     b'grpc.', b'keepalive.', b'sql.Open', b'sqlx.', b'gorm.Open', b'pgxpool.', b'SetMaxOpenConns', b'SetMaxIdleConns', b'SetConnMax', b'http.Client{',
     b'http.Transport{', b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ', b'http.Server{', b'ListenAndServe', b'http.Serve', b'TimeoutHandler', b'ReverseProxy',
@@ -37,7 +42,10 @@ def read(document: Document) -> Reading | None:
         return None
     reading = nothing()
     pools, loose = pools_of(source)
-    reading.components.extend((*grpc_components(source), *pools, *_numbered(http_components(source), document.path)))
+    reading.components.extend((*grpc_components(source), *pools, *islice(durations(source), _MOST), *_numbered(islice(http_components(source), _MOST), document.path)))
+    runtime = runtime_of(source)
+    if runtime is not None:
+        reading.data.append(runtime)
     if loose:
         reading.data.append(Data('go-pool-setters', '', document.path, {}))
     return reading if reading.components or reading.data else None

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from configaudit.extract.services.go_cancel import detached
-from configaudit.extract.services.go_handlers import GIN, REQUEST, WRITER, Function, calls_in, functions
+from configaudit.extract.services.go_cancel import Helpers, detached
+from configaudit.extract.services.go_handlers import GIN, REQUEST, WRITER, Function, functions
 from configaudit.extract.services.go_streams import GENERATION_WORDS, STREAM_WORDS, found_in
 from configaudit.knowledge.service_kinds import HTTP_HANDLER
 from configaudit.model import Component, Setting
@@ -20,9 +20,10 @@ _FILTERS = regex(rb'\b(?:if|switch|continue)\b')
 
 def handlers(source: Source) -> Iterator[Component]:
     """The functions of a file that answer requests, or are given the context of one, and lose something."""
+    helpers = Helpers(source)
     for function in functions(source):
         settings: dict[str, Setting] = {}
-        calls = tuple(detached(source, function))
+        calls = tuple(detached(source, function, helpers))
         shown = found_in(source, function.node, GENERATION_WORDS)
         streams = found_in(source, function.node, STREAM_WORDS)
         if calls and (shown or streams or hands_on(source, function)):
@@ -53,7 +54,7 @@ def hands_on(source: Source, function: Function) -> bool:
     """Whether a function sends the method or the body of the request that it answers to another server."""
     request = function.named(REQUEST) or f'{function.named(GIN)}.Request'
     wanted = (f'{request}.Body', f'{request}.Method')
-    return any(source.text(argument) in wanted for call in calls_in(function) if source.called(call).startswith('net/http.NewRequest') for argument in source.arguments(call))
+    return any(source.text(argument) in wanted for call in function.calls if source.called(call).startswith('net/http.NewRequest') for argument in source.arguments(call))
 
 
 def _lost(source: Source, function: Function) -> Place | None:
@@ -64,7 +65,7 @@ def _lost(source: Source, function: Function) -> Place | None:
     if not writer or '.Body' not in text or f'{writer}.Header()' in text or (gin and f'{gin}.Header(' in text):
         return None
     found = None
-    for call in calls_in(function):
+    for call in function.calls:
         arguments = source.arguments(call)
         given = {source.text(argument) for argument in arguments}
         if source.method(call) in ((writer, 'WriteHeader'), (gin, 'Status')) and any(value.endswith('.StatusCode') for value in given):
@@ -80,18 +81,18 @@ def _whole(source: Source, function: Function) -> Place | None:
     text = source.text(function.node)
     if not request or f'{request}.Header' not in text or '.Header.Del(' in text or 'ReverseProxy' in text:
         return None
+    given = {source.text(argument) for call in function.calls for argument in source.arguments(call)}
     for node in below(function.node):
-        if node.type == 'assignment_statement' and _copies(source, node, request):
+        if node.type == 'assignment_statement' and _copies(source, node, request, given):
             return source.place(node)
         if node.type == 'for_statement' and _loops(source, node, request):
             return source.place(node.named_children[0])
     return None
 
 
-def _copies(source: Source, node: Any, request: str) -> bool:
+def _copies(source: Source, node: Any, request: str, given: set[str]) -> bool:
     left, right = (source.text(node.child_by_field_name(side)) for side in ('left', 'right'))
-    others = [source.text(argument) for call in below(node.parent) if call.type == 'call_expression' for argument in source.arguments(call)]
-    return left.endswith('.Header') and right in (f'{request}.Header', f'{request}.Header.Clone()') and left not in others
+    return left.endswith('.Header') and right in (f'{request}.Header', f'{request}.Header.Clone()') and left not in given
 
 
 def _loops(source: Source, node: Any, request: str) -> bool:

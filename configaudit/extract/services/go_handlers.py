@@ -25,6 +25,8 @@ class Function(NamedTuple):
     scope: Scope
     parameters: dict[str, str]
     """Name -> full type name, without `*`."""
+    calls: tuple[Any, ...]
+    """Those that it makes itself before it returns: none of a goroutine, a deferred one, or a function it hands on."""
 
     def named(self, *types: str) -> str:
         """The parameter of one of some types, or ''."""
@@ -50,9 +52,10 @@ def functions(source: Source) -> Iterator[Function]:
         text = source.data[scope.node.start_byte : scope.node.end_byte]
         if not any(word in text for word in _WORDS):
             continue
+        calls = _by_function(scope)
         for node in below(scope.node):
             if node.type in _FUNCTIONS:
-                found = Function(node, scope, parameters_of(source, node))
+                found = Function(node, scope, parameters_of(source, node), tuple(calls.get(node.id, ())))
                 if found.context:
                     yield found
 
@@ -70,11 +73,11 @@ def parameters_of(source: Source, node: Any) -> dict[str, str]:
     return found
 
 
-def calls_in(function: Function) -> Iterator[Any]:
-    """The calls that a function makes itself before it returns: none of a goroutine, a deferred one, or a function it hands on."""
-    for call in function.scope.calls:
-        if _home(call) == function.node.id:
-            yield call
+def _by_function(scope: Scope) -> dict[int | None, list[Any]]:
+    found: dict[int | None, list[Any]] = {}
+    for call in scope.calls:
+        found.setdefault(_home(call), []).append(call)
+    return found
 
 
 def _home(node: Any) -> int | None:

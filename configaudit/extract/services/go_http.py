@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from configaudit.extract.services.go_forwarding import handlers, hands_on
-from configaudit.extract.services.go_handlers import Function, calls_in, functions
+from configaudit.extract.services.go_handlers import Function, functions
 from configaudit.extract.services.go_servers import servers
 from configaudit.extract.services.go_streams import (
     GENERATION_WORDS,
@@ -64,7 +64,7 @@ def _client(source: Source, scope: Scope, literal: Any, answering: list[Function
     stream = stream_of(source, scope, local, field)
     if stream is not None:
         settings['streams'] = Setting('streams', True, stream)
-    user = next((function for function in gateways for call in calls_in(function) if sends(source, call, local if function.scope is scope or scope is source.package else '', field)), None)
+    user = next((function for function in gateways for call in function.calls if sends(source, call, local if function.scope is scope or scope is source.package else '', field)), None)
     if user is not None or stream is not None:
         settings['forwards'] = Setting('forwards', True, stream or source.place(user.node.child_by_field_name('name') or user.node))  # type: ignore[union-attr]
     if transport is not None and local and not field and _is_made_anew(source, scope, transport, local, answering):
@@ -97,7 +97,7 @@ def _is_made_anew(source: Source, scope: Scope, transport: Any, local: str, answ
         return False
     name = name_of(source, scope)
     inside = any(function.node.start_byte <= transport.start_byte < function.node.end_byte for function in answering)
-    return inside or any(called_here(source, call) == name for function in answering for call in calls_in(function))
+    return inside or any(called_here(source, call) == name for function in answering for call in function.calls)
 
 
 def _inline(source: Source, literal: Any) -> str:
@@ -127,7 +127,7 @@ def _proxy(source: Source, scope: Scope, node: Any, transport: Any, seen: bool =
 
 def _default_client(source: Source, answering: list[Function]) -> Iterator[Component]:
     for function in answering:
-        for call in calls_in(function):
+        for call in function.calls:
             if source.method(call) == ('http.DefaultClient', 'Do'):
                 place = source.place(call.child_by_field_name('function'))
                 settings = {'forwards': Setting('forwards', True, place), 'idle_per_host': default('idle_per_host', _IDLE_PER_HOST, place, _SOURCE)}

@@ -115,10 +115,31 @@ def _from_module(module: _Module, settings: dict[str, Setting]) -> None:
     named = version_of(default.value.removeprefix('go')) if default is not None else version
     follows = explicit.value == '1' if explicit is not None else named is not None and named >= (1, 25)
     place = (explicit or default or go or next(iter(values.values()))).place
-    automatic = values.get('automaxprocs')
+    imported = values.get('source:automaxprocs')
+    automatic = imported or values.get('automaxprocs')
     reason = automatic.reason if automatic is not None and not follows else ''
     settings['follows_quota'] = Setting('follows_quota', follows or automatic is not None, place, reason=reason)
+    if imported is not None:
+        settings['automatic'] = Setting('automatic', True, imported.place)
+        settings['follows_by_itself'] = Setting('follows_by_itself', follows, place)
     settings['evidence'] = Setting('evidence', module.evidence, place)
+    _from_source(values, settings)
+
+
+def _from_source(values: Mapping[str, Word], settings: dict[str, Setting]) -> None:
+    """What the program itself calls: it holds over the environment."""
+    procs, memory, automatic = (values.get(f'source:{name}') for name in ('gomaxprocs', 'gomemlimit', 'automemlimit'))
+    if procs is not None and procs.value == 'runtime.NumCPU':
+        settings['gomaxprocs_from'] = Setting('gomaxprocs_from', procs.value, procs.place, locked=procs.locked)
+    if procs is not None:
+        number = int(procs.value) if procs.value.isdigit() and not procs.reason else None
+        reason = procs.reason or ('' if number is not None else 'the program sets it to the cores it sees')
+        settings['gomaxprocs'] = Setting('gomaxprocs', number, procs.place, reason=reason, locked=procs.locked)
+    if memory is not None and not memory.reason:
+        settings['gomemlimit'] = Setting('gomemlimit', int(memory.value), memory.place, locked=memory.locked)
+    elif memory is not None or automatic is not None:
+        word = memory or automatic
+        settings['gomemlimit'] = Setting('gomemlimit', None, word.place, reason='the program sets its memory limit')  # type: ignore[union-attr]
 
 
 def version_of(text: str) -> tuple[int, int] | None:

@@ -115,3 +115,33 @@ def test_an_indirect_automaxprocs_leaves_it_open(run: Run) -> None:
     gomod = module('1.22', more='require (\n\tgo.uber.org/automaxprocs v1.6.0 // indirect\n)\n')
     result = run({'go.mod': gomod, 'deploy.yaml': pod()})
     assert 'indirect dependency' in next(item.reason for item in result.not_assessed if item.rule.id == 'gomaxprocs-unset')
+
+
+_MAIN = 'package main\n\nimport (\n\t"runtime"\n\t"runtime/debug"\n\t{}\n)\n\nfunc main() {{\n\t{}\n}}\n'
+
+
+@pytest.mark.parametrize(
+    ('source', 'is_found'),
+    [
+        (_MAIN.format('_ "go.uber.org/automaxprocs"', ''), False), (_MAIN.format('"go.uber.org/automaxprocs/maxprocs"', 'maxprocs.Set()'), False),
+        (_MAIN.format('', 'runtime.GOMAXPROCS(2)'), False), (_MAIN.format('', 'runtime.GOMAXPROCS(0)'), True), (_MAIN.format('', 'runtime.GOMAXPROCS(threads)'), False),
+        (_MAIN.format('', '// runtime.GOMAXPROCS(2)'), True),
+    ],
+)  # fmt: skip
+def test_what_the_source_sets_is_known(found: Found, source: str, is_found: bool) -> None:
+    pytest.importorskip('tree_sitter_go')
+    assert bool(found({'go.mod': module('1.22'), 'cmd/router/main.go': source, 'deploy.yaml': pod()}, 'gomaxprocs-unset')) is is_found
+
+
+@pytest.mark.parametrize(('path', 'is_found'), [('cmd/main.go', True), ('tools/a/main.go', False), ('sub/main.go', False)])
+def test_a_call_belongs_to_its_own_module(found: Found, path: str, is_found: bool) -> None:
+    pytest.importorskip('tree_sitter_go')
+    files = {'go.mod': module('1.25'), 'sub/go.mod': module('1.25', 'example.com/sub'), path: _MAIN.format('', 'runtime.GOMAXPROCS(runtime.NumCPU())'), 'deploy.yaml': pod()}
+    assert bool(found(files, 'gomaxprocs-from-node-cores')) is is_found
+
+
+@pytest.mark.parametrize(('source', 'is_found'), [('', True), (_MAIN.format('', 'debug.SetMemoryLimit(1 << 30)'), False), (_MAIN.format('_ "github.com/KimMachineGun/automemlimit"', ''), False)])
+def test_a_limit_that_the_source_sets(found: Found, source: str, is_found: bool) -> None:
+    pytest.importorskip('tree_sitter_go')
+    files = {'go.mod': module('1.25'), 'cmd/main.go': source or 'package main\n', 'deploy.yaml': pod(variable('GOGC', 'off'))}
+    assert bool(found(files, 'gogc-off-without-memory-limit')) is is_found
