@@ -2,10 +2,13 @@
 
 Seeds are the fixtures and examples of this repository. One file is mutated and audited together with those beside it: a model's
 config.json, a chart's values and a file of options are read only where another file names them. Exits 1 with the input that broke something.
+A child process does the work: what ends it or holds it up, as a native parser could, is an input like another, and the next child goes on.
 """
 
 import argparse
+import faulthandler
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,12 +22,15 @@ from configaudit.report import REPORTERS, render
 
 ROOT = Path(__file__).parent.parent
 SLOWEST = 5.0
+HUNG = 30
+"""Seconds after which a child is ended: nothing in Python can interrupt a native parser."""
 TOGETHER = 12
 """Files of a folder that are audited as one; of larger ones each by itself."""
 _TOKENS = (
     b'{{ .Values.x }}', b'{{- if .a }}', b'{{- end }}', b'&a ', b'*a', b'<<: *a', b'"', b"'", b'\\', b'\n', b'\r\n', b'\t', b'---\n', b'...\n',
     b'[', b']', b'{', b'}', b': ', b'- ', b'|\n', b'>-\n', b'#', b'$(X)', b'${X:-1}', b'$X', b'`', b'\0', b'\xff', b'\xef\xbb\xbf', b'\xe2\x80\xa8',
     b'!!python/object:x ', b'=', b'999999999999999999999', b'-1', b'1e309', b'null', b'\xef\xbf\xbc', b'<<EOF\n', b'@@', b'%s', b'::error::', b'\x1b[31m',
+    b'/*', b'"""', b'<<-X\n', b'${', b'%{', b'=>', b'(', b'a<', b'func f(', b'class A{', b'r#"', b'//',
 )  # fmt: skip
 
 
@@ -80,8 +86,8 @@ def _by_format(pool: list[Seed]) -> dict[str, list[Seed]]:
     return found
 
 
-def run(seconds: float, seed: int) -> Iterator[str]:
-    """Fuzz for a while; yields a line for everything that went wrong."""
+def run(seconds: float, seed: int, current: Path) -> Iterator[str]:
+    """Fuzz for a while; yields a line for everything that went wrong. `current`: where each input is kept while it is tried."""
     chance = random.Random(seed)
     pool = seeds()
     groups = list(_by_format(pool).values())
@@ -90,6 +96,8 @@ def run(seconds: float, seed: int) -> Iterator[str]:
     while time.monotonic() < until:
         seed_file = chance.choice(chance.choice(groups) if chance.random() < 0.5 else pool)
         data = mutated(seed_file.data, pool, chance)
+        current.write_bytes(seed_file.name.encode() + b'\n' + data)
+        faulthandler.dump_traceback_later(HUNG, exit=True)
         with tempfile.TemporaryDirectory() as folder:
             for name, content in (*seed_file.beside.items(), (seed_file.name, data)):
                 path = Path(folder, name)
@@ -105,7 +113,24 @@ def run(seconds: float, seed: int) -> Iterator[str]:
             if time.monotonic() - started > SLOWEST:
                 yield _keep(data, seed_file.name, f'took {time.monotonic() - started:.1f} s')
         count += 1
+    faulthandler.cancel_dump_traceback_later()
     print(f'{count} inputs')
+
+
+def supervised(seconds: float, seed: int) -> Iterator[str]:
+    """Fuzz in child processes; yields a line for everything that went wrong, an input that ended a child among them."""
+    until = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory(prefix='fuzzing-') as folder:
+        current = Path(folder, 'current')
+        while (left := until - time.monotonic()) > 0:
+            command = [sys.executable, __file__, '--seconds', str(left), '--seed', str(seed), '--current', str(current)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, errors='replace', check=False)
+            yield from filter(None, done.stdout.splitlines())
+            if done.returncode == 0:
+                return
+            name, _, data = current.read_bytes().partition(b'\n')
+            yield _keep(data, name.decode(), f'ended the process ({done.returncode})')
+            seed += 1
 
 
 def _keep(data: bytes, name: str, what: str) -> str:
@@ -119,10 +144,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--seconds', type=float, default=60)
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--current', type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    problems = list(run(given.seconds, given.seed))
+    if given.current is not None:
+        for problem in run(given.seconds, given.seed, given.current):
+            print(problem, flush=True)
+        return
+    problems = [line for line in supervised(given.seconds, given.seed) if not _is_count(line)]
     print('\n'.join(problems))
     sys.exit(1 if problems else 0)
+
+
+def _is_count(line: str) -> bool:
+    counts = line.endswith(' inputs') and line.removesuffix(' inputs').isdigit()
+    if counts:
+        print(line)
+    return counts
 
 
 if __name__ == '__main__':

@@ -18,7 +18,7 @@ MAX_NESTING = 200
 """Of brackets."""
 MAX_CHAIN = 1000
 """Of `<` in one statement: the Java grammar takes 4 minutes for 128,000 of them, and cannot be stopped there."""
-MAX_SECONDS = 2
+MAX_SECONDS = 1
 """Of processor time for a file: some short texts, repeated, take a grammar minutes; a program of the largest size takes 0.1 s."""
 _STATEMENTS = regex(rb'[;{}]')
 _BRACKETS = regex(rb'[(\[{}\])]')

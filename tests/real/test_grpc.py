@@ -1,7 +1,8 @@
 """What grpc-keepalive-punished reports, a real gRPC server punishes; what it lets pass survives.
 
 Every pair runs so much faster that its client pings each PING_S: the C core's client never pings more than once a
-second. `grpc.http2.max_pings_without_data` is 0: it would also stop by itself after two pings; Go and Java do not.
+second. Where its client is not written in Python, `grpc.http2.max_pings_without_data` is 0: the core would also stop by
+itself after two pings; Go and Java do not.
 """
 
 import threading
@@ -64,6 +65,64 @@ def _triton(flags: str) -> dict[str, str]:
     }
 
 
+GO_CLIENT = """\
+package embed
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+)
+
+func Open(target string) (*grpc.ClientConn, error) {{
+	return grpc.NewClient(target, grpc.WithKeepaliveParams(keepalive.ClientParameters{{{fields}}}))
+}}
+"""
+GO_SERVER = """\
+package embed
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+)
+
+func Make() *grpc.Server {{
+	return grpc.NewServer({options})
+}}
+"""
+POLICY = 'grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{{{fields}}})'
+PYTHON = """\
+import os
+from concurrent import futures
+
+import grpc
+
+CHANNEL = [{client}]
+
+
+def channel():
+    return grpc.insecure_channel(os.environ['TARGET'], options=CHANNEL)
+
+
+def server():
+    return grpc.server(futures.ThreadPoolExecutor(4), options=[{server}])
+"""
+
+
+def _go(client: str, server: str) -> dict[str, str]:
+    """A client and a server in Go source, of one folder."""
+    policy = POLICY.format(fields=server) if server else ''
+    return {'embed/client.go': GO_CLIENT.format(fields=client), 'embed/server.go': GO_SERVER.format(options=policy)}
+
+
+def _python(client: str, server: str) -> dict[str, str]:
+    """A client and a server in Python source, of one file."""
+    return {'embed/rpc.py': PYTHON.format(client=client, server=server)}
+
+
 def _fixture(name: str) -> dict[str, str]:
     folder = ROOT / RULE / name
     return {path.relative_to(folder).as_posix(): path.read_text('utf-8') for path in sorted(folder.rglob('*.yml'))}
@@ -82,6 +141,22 @@ PAIRS: dict[str, dict[str, str]] = {
     'often enough, not permitted': _spring(
         'keepAliveTime: 30, keepAliveWithoutCalls: true', ', permitKeepAliveTime: 15'
     ),
+    'Go, the checklist, a server at its defaults': _go('Time: 30 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true', ''),
+    'Go, without idle pings, a server at its defaults': _go('Time: 30 * time.Second', ''),
+    'Go, a timeout without a time is 10 s': _go('Timeout: 20 * time.Second', ''),
+    'Go, both told': _go('Time: 30 * time.Second, PermitWithoutStream: true', 'MinTime: 15 * time.Second, PermitWithoutStream: true'),
+    'Go, at the minimum': _go('Time: 5 * time.Minute', ''),
+    'Go, not permitted': _go('Time: 30 * time.Second, PermitWithoutStream: true', 'MinTime: 10 * time.Second'),
+    'Python, pings without end': _python("('grpc.keepalive_time_ms', 30_000), ('grpc.http2.max_pings_without_data', 0)", ''),
+    'Python, two pings at most': _python("('grpc.keepalive_time_ms', 30_000)", ''),
+    'Python, both told': _python(
+        "('grpc.keepalive_time_ms', 30_000), ('grpc.http2.max_pings_without_data', 0), ('grpc.keepalive_permit_without_calls', 1)",
+        "('grpc.http2.min_ping_interval_without_data_ms', 10_000), ('grpc.keepalive_permit_without_calls', 1)",
+    ),
+    'Python, a minimum that is misspelt': _python(
+        "('grpc.keepalive_time_ms', 30_000), ('grpc.http2.max_pings_without_data', 0)", "('grpc.http2.min_recv_ping_interval_without_data_ms', 10_000)"
+    ),
+    'Python, no strikes': _python("('grpc.keepalive_time_ms', 30_000), ('grpc.http2.max_pings_without_data', 0)", "('grpc.http2.max_ping_strikes', 0)"),
     'Triton at its defaults': _triton(''),
     'Triton without strikes': _triton(', --grpc-http2-max-ping-strikes=0'),
     'Triton told': _triton(', --grpc-http2-min-recv-ping-interval-without-data=15000'),
@@ -96,6 +171,8 @@ class Keepalive(NamedTuple):
     minimum_s: float
     idle_permitted: bool
     strikes: int
+    most_pings: int
+    """Without data, of a client of the C core; 0: no limit."""
     reported: frozenset[str]
 
 
@@ -120,6 +197,7 @@ def _audited(files: dict[str, str], folder: Path) -> Keepalive:
         server['grpc_http2_min_recv_ping_interval_without_data'].value / 1000 if triton else server['min_time_s'].value,
         bool(server['grpc_keepalive_permit_without_calls' if triton else 'permit_without_stream'].value),
         server['grpc_http2_max_ping_strikes' if triton else 'max_ping_strikes'].value,
+        client['max_pings'].value,
         frozenset(item.setting for item in result.findings if item.rule.id == RULE),
     )
 
@@ -167,7 +245,7 @@ def _channel(grpc: ModuleType, port: int, pair: Keepalive) -> Any:
         f'127.0.0.1:{port}',
         options=[
             ('grpc.use_local_subchannel_pool', 1),
-            ('grpc.http2.max_pings_without_data', 0),
+            ('grpc.http2.max_pings_without_data', pair.most_pings),
             ('grpc.keepalive_time_ms', round(1000 * PING_S)),
             ('grpc.keepalive_timeout_ms', 5000),
             ('grpc.keepalive_permit_without_calls', int(pair.idle_pings)),
