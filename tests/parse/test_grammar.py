@@ -6,7 +6,16 @@ import time
 
 import pytest
 
-from configaudit.parse.grammar import GRAMMARS, MAX_BYTES, MAX_CHAIN, MAX_NESTING, MAX_SECONDS, Unreadable, first_error, tree_of
+from configaudit.parse.grammar import (
+    GRAMMARS,
+    MAX_BYTES,
+    MAX_CHAIN,
+    MAX_NESTING,
+    MAX_SECONDS,
+    Unreadable,
+    first_error,
+    tree_of,
+)
 
 _WORST = {
     'go': ('case a:', '"\\', 'a(go /*a ', 'a:b,', '`'), 'java': ('a<', 'a ', '"a', '"""', 'a->'), 'kotlin': ('a:', 'fun a()', 'val a=', 'a?', 'a<', '"""'),

@@ -50,7 +50,7 @@ def _installed(files: Files, folder: str, at: Place) -> Iterator[Setting]:
                 there = _H2.search(word.value) is not None
                 found = _of(word, there, 'list')
                 yield found if there or not _ELSEWHERE.search(word.value) else found._replace(reason=f'{name} names other lists')
-        if not folder:
+        if folder == dirname(folder):
             return
         folder = dirname(folder)
 
