@@ -94,7 +94,7 @@ def _connect(by_kind: dict[str, list[Component]], config: Config, masks: Collect
         from configaudit.link_databases import link_databases
 
         link_databases(by_kind, config.context)
-    if by_kind.keys() & {'grpc-client', 'grpc-server'}:
+    if by_kind.keys() & {'grpc-client', 'grpc-server', 'http-server'}:
         from configaudit.link_code import link_code
 
         link_code(by_kind, config.context)

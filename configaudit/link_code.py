@@ -1,5 +1,6 @@
-"""What programs dial: gRPC clients in source code to the Services they name, and to the servers that are written beside them."""
+"""What programs dial and serve: gRPC clients in source code to the Services they name and the servers beside them, HTTP servers to handlers that stream."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,8 @@ _NO_SERVICE = 'the Service that the client dials is not among the files read'
 
 
 def link_code(by_kind: Mapping[str, list[Component]], context: Context) -> None:
-    """Peers `service` and `grpc-server` of the clients that are written in programs."""
+    """Peers `service` and `grpc-server` of the clients that are written in programs, `service` of gRPC servers, and the streams of HTTP servers."""
+    _streams(by_kind)
     services: dict[str, list[Component]] = {}
     for service in by_kind.get('service', ()):
         services.setdefault(service.name, []).append(service)
@@ -25,6 +27,23 @@ def link_code(by_kind: Mapping[str, list[Component]], context: Context) -> None:
             client.peer_map['service'] = Peers.of(_dialled(client, services), context.complete, _NO_SERVICE)
             if not client.peers('grpc-server'):
                 _beside(client, servers)
+
+
+def _streams(by_kind: Mapping[str, list[Component]]) -> None:
+    """Tell Go servers with a write timeout of a handler that streams: in their own folder, or in a package that their file imports."""
+    streaming = [handler for handler in by_kind.get('http-handler', ()) if handler['streams'].is_set]
+    files = Counter(server.place.document.path for server in by_kind.get('http-server', ()))
+    for server in by_kind.get('http-server', ()) if streaming else ():
+        alone = files[server.place.document.path] == 1
+        if alone and 'write_timeout_s' in server.settings and 'imports' in server.settings and not server['streams'].is_set:
+            found = next((handler for handler in streaming if _serves(server, handler)), None)
+            if found is not None:
+                server.settings['streams'] = found['streams']._replace(origin='inherited')
+
+
+def _serves(server: Component, handler: Component) -> bool:
+    folder, own = _folder(handler), _folder(server)
+    return folder == own or (bool(folder) and any(path.endswith('/' + folder) for path in server['imports'].known_value))  # type: ignore[attr-defined]
 
 
 def _in_front(server: Component, services: Mapping[str, list[Component]]) -> list[Component]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from configaudit.model import Component, NotApplicable, Problem, rule
 
-_NET_HTTP = 'Go net/http, DefaultMaxIdleConnsPerHost = 2; measured: 50 concurrent senders x 20 requests opened 175 connections with 2, 50 with 64'
+_NET_HTTP = 'Go net/http, DefaultMaxIdleConnsPerHost = 2; measured: 20 bursts of 50 requests opened 961 connections with 2, 50 with 50'
 
 
 @rule(
@@ -109,6 +109,23 @@ def http2_health_ping_off(transport: Component) -> Iterator[Problem]:
         raise NotApplicable('no http2.Transport')
     if not ping.value:
         yield Problem(ping, 'no ReadIdleTimeout: a connection that died behind a load balancer keeps getting requests')
+
+
+@rule(
+    'go-http2-over-cleartext', on='http-transport', severity='warning', confidence='medium', checklist='july-5',
+    source='Go net/http, Transport.Protocols: unencrypted HTTP/2 is used only when SetUnencryptedHTTP2 asks for it; x/net/http2 Transport.AllowHTTP; measured', effect='the protocol that is meant is spoken',
+)  # fmt: skip
+def http2_over_cleartext(transport: Component) -> Iterator[Problem]:
+    """HTTP/2 is asked for, and the address is http://: net/http speaks HTTP/1.1 there, and http2.Transport without AllowHTTP refuses it.
+
+    vLLM, SGLang and TGI speak HTTP/1.1 only: raise MaxIdleConnsPerHost for them. For an h2c server set Protocols.SetUnencryptedHTTP2(true).
+    """
+    wants, url = transport['wants_http2'], transport['cleartext_url']
+    if not url.is_set or not wants.value:
+        raise NotApplicable('no HTTP/2 is asked for on an http:// address')
+    refuses = transport['product'].value == 'x/net/http2'
+    words = 'http2.Transport refuses {url} without AllowHTTP' if refuses else 'ForceAttemptHTTP2 does nothing for {url}: HTTP/1.1 is spoken without TLS'
+    yield Problem(wants, words, url=url.value, see=[('the address', url)], severity=None if refuses else 'advice')
 
 
 @rule('go-http2-api-missing', on='http-transport', severity='error', checklist='july-5', source='golang.org/x/net/http2: ConfigureTransport, ConfigureTransports, ConfigureServer', effect='the program compiles')

@@ -20,7 +20,11 @@ def write_timeout_cuts_streams(server: Component, *, longest_generation_s: float
     if not streams.value:
         raise NotApplicable('nothing shows that it streams')
     if timeout.value != math.inf and not 0 < longest_generation_s <= timeout.value:
-        yield Problem(timeout, 'this timeout ends every answer {value} s after its request, streams too', see=[('the stream', streams)])
+        elsewhere = streams.origin == 'inherited'
+        yield Problem(
+            timeout, 'this timeout ends every answer {value} s after its request, streams too', see=[('the stream', streams)],
+            severity='advice' if elsewhere else None, confidence='medium' if elsewhere else None,
+        )  # fmt: skip
 
 
 @rule(

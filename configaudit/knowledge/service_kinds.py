@@ -167,6 +167,7 @@ HTTP_SERVER = declare(Kind('http-server', (), {
     'idle_timeout_s': SettingSpec('s', math.inf),
     'read_header_timeout_s': SettingSpec('s', math.inf),
     'graceful_s': SettingSpec('s', math.inf),
+    'imports': SettingSpec(default=()),
     'streams': SettingSpec('bool', False),
     'written_in': SettingSpec('text'),
     'workers': SettingSpec('count', 1),
@@ -205,8 +206,9 @@ HTTP_TRANSPORT = declare(Kind('http-transport', (), {
     'product': SettingSpec('text', 'net/http'),
     'health_ping_s': SettingSpec('s', 0),
     'keepalives_off': SettingSpec('bool', False),
-    'cleartext': SettingSpec('bool', False),
     'no_such_api': SettingSpec('text'),
+    'wants_http2': SettingSpec('bool', False),
+    'cleartext_url': SettingSpec('text'),
     'own_tls': SettingSpec('bool', False),
     'http2_decided': SettingSpec('bool', False),
 }))  # fmt: skip

@@ -33,7 +33,7 @@ _GO = Program(
     regex(
         rb'\bgrpc\.(?:Dial|NewClient|NewServer)|\bkeepalive\.|\b(?:sql|gorm|sqlx|otelsql)\.(?:Open|Connect|MustConnect)|\bpgxpool\.|\bSetMaxOpenConns\b|\bSetConnMax|'
         rb'\bhttp\.(?:Client\{|Transport\{|Server\{|ListenAndServe|Serve\(|ServeTLS\(|TimeoutHandler\(|DefaultClient\b|NewRequest\(|NewRequestWithContext\(context\.)|\bhttp2\.(?:Transport\{|With)|'
-        rb'ReverseProxy\b|/auto(?:maxprocs|memlimit)["/]|\bruntime\.GOMAXPROCS\(|\bdebug\.SetMemoryLimit\(|'
+        rb'ReverseProxy\b|\bhttp\.Flusher\b|/auto(?:maxprocs|memlimit)["/]|\bruntime\.GOMAXPROCS\(|\bdebug\.SetMemoryLimit\(|'
         rb'\A(?s:(?=.*(?:\bNewRequestWithContext\(|\bhttp\.(?:Get|Head|Post|PostForm)\(|\bcontext\.(?:Background|TODO)\(\))).*\b(?:http\.ResponseWriter|gin\.Context|echo\.Context)\b)'
     ),
     regex(r'_test\.go$'),

@@ -31,7 +31,7 @@ def handlers(source: Source) -> Iterator[Component]:
         if function.is_handler:
             _take(settings, 'headers_lost', _lost(source, function))
             _take(settings, 'headers_whole', _whole(source, function))
-        _take(settings, 'streams', streams)
+        _take(settings, 'streams', streams if b'SetWriteDeadline' not in source.data[function.node.start_byte : function.node.end_byte] else None)
         if settings:
             _take(settings, 'generates', (shown or streams) if function.is_handler else None)
             yield _component(source, function.node, settings)

@@ -70,6 +70,7 @@ def _clocks(source: Source, scope: Scope, literal: Any, fields: dict[str, Any]) 
 def _server(source: Source, node: Any, settings: dict[str, Setting]) -> Component:
     path, place = source.document.path, source.place(node)
     settings['written_in'] = Setting('written_in', 'Go', place)
+    settings['imports'] = Setting('imports', tuple(source.imports.values()), place)
     stream = _streams(source) if 'write_timeout_s' in settings and _DECIDED not in source.data else None
     if stream is not None:
         settings['streams'] = Setting('streams', True, stream)

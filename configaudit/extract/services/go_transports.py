@@ -11,6 +11,7 @@ from configaudit.knowledge.service_kinds import HTTP_TRANSPORT
 from configaudit.model import Component, Setting
 from configaudit.parse.golang import Scope, Source
 from configaudit.patterns import regex
+from configaudit.places import Place
 
 TRANSPORT = 'net/http.Transport'
 _HTTP2 = 'golang.org/x/net/http2.'
@@ -20,6 +21,8 @@ _GATEWAY = regex(rb'ReverseProxy|text/event-stream|/completions|http\.Flusher')
 """Words of a program that hands many requests on: there the protocol matters."""
 _POOL = {'MaxIdleConnsPerHost': 'idle_per_host', 'MaxIdleConns': 'idle_total', 'MaxConnsPerHost': 'connections'}
 _NO_API = 'golang.org/x/net/http2 has no WithTransport'
+_URL = regex(rb'"(http://[^"/\s]+)')
+_HERE = regex(rb'http://(?:localhost|127\.|0\.0\.0\.0|\[::1?\]|169\.254\.)')
 _PINGS = ('ReadIdleTimeout', 'PingTimeout')
 
 
@@ -65,6 +68,8 @@ def _plain(source: Source, scope: Scope, literal: Any, gateway: bool) -> dict[st
         place = source.place(custom)
         settings['own_tls'] = Setting('own_tls', True, place, locked=LOCKED)
         settings['http2_decided'] = Setting('http2_decided', _DECIDED.search(source.data) is not None, place)
+    if gateway and 'ForceAttemptHTTP2' in fields and b'SetUnencryptedHTTP2' not in source.data:
+        _cleartext(source, settings, setting_at(source, scope, 'wants_http2', fields['ForceAttemptHTTP2']))
     if gateway and 'DisableKeepAlives' in fields:
         settings['keepalives_off'] = setting_at(source, scope, 'keepalives_off', fields['DisableKeepAlives'])
     return settings
@@ -81,9 +86,20 @@ def _http2(source: Source, scope: Scope, literal: Any) -> dict[str, Setting]:
         settings['health_ping_s'] = setting_at(source, scope, 'health_ping_s', fields['ReadIdleTimeout'], NANOSECONDS, 's')
     elif later:
         settings['health_ping_s'] = Setting('health_ping_s', None, source.place(literal), reason='the program sets it later')
-    if 'AllowHTTP' in fields:
-        settings['cleartext'] = setting_at(source, scope, 'cleartext', fields['AllowHTTP'])
+    if 'AllowHTTP' not in fields and not (holder and f'{holder}.AllowHTTP' in scope.bound):
+        _cleartext(source, settings, Setting('wants_http2', True, source.place(literal)))
     return settings
+
+
+def _cleartext(source: Source, settings: dict[str, Setting], wants: Setting) -> None:
+    """The http:// address of a file that has no https:// one."""
+    found = next((found for found in _URL.finditer(source.data) if not _HERE.match(found[1])), None)
+    if found is None or b'https://' in source.data:
+        return
+    at = len(source.data[: found.start(1)].decode('utf-8', 'replace'))
+    text = found[1].decode('utf-8', 'replace')
+    settings['wants_http2'] = wants
+    settings['cleartext_url'] = Setting('cleartext_url', text, Place(source.document, at, at + len(text)))
 
 
 def _component(source: Source, node: Any, settings: dict[str, Setting]) -> Component:

@@ -168,3 +168,29 @@ def test_a_write_timeout_matters_where_something_streams(run) -> None:  # type: 
 def test_a_health_check_that_is_set_later_is_not_missed(run) -> None:  # type: ignore[no-untyped-def]
     assert 'http2-health-ping-off' in ids(run('func f() { t := &http2.Transport{}; use(t) }'))
     assert 'http2-health-ping-off' not in ids(run('func f() { t := &http2.Transport{}; t.ReadIdleTimeout = d; use(t) }'))
+
+
+def test_a_write_timeout_over_handlers_of_an_imported_package_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = FIXTURES / 'http-write-timeout-cuts-streams/other-file/bad'
+    shutil.copytree(case, tmp_path / 'a')
+    monkeypatch.chdir(tmp_path / 'a')
+    assert {finding.rule.id: finding.severity for finding in audit(['.'], Config()).findings} == {'http-write-timeout-cuts-streams': 'advice'}
+    main = tmp_path / 'a/cmd/main.go'
+    main.write_text(main.read_text().replace('example.com/gateway/internal/chat', 'example.com/gateway/internal/other'))
+    assert ids(audit(['.'], Config())) == set()
+
+
+_CLEAR = 'const engine = "%s"\n\nvar p = httputil.ReverseProxy{Transport: &http.Transport{MaxIdleConnsPerHost: 99%s}}\n'
+
+
+@pytest.mark.parametrize(
+    ('text', 'found'),
+    [
+        (_CLEAR % ('http://vllm:8000', ', ForceAttemptHTTP2: true'), True), (_CLEAR % ('https://vllm', ', ForceAttemptHTTP2: true'), False), (_CLEAR % ('http://vllm:8000', ''), False),
+        (_CLEAR % ('http://localhost:8000', ', ForceAttemptHTTP2: true'), False), ('const engine = "http://vllm:8000"\n\nvar t = http2.Transport{ReadIdleTimeout: d}', True),
+        ('const engine = "http://vllm:8000"\n\nvar t = http2.Transport{ReadIdleTimeout: d, AllowHTTP: true}', False),
+        (_CLEAR % ('http://vllm:8000', ', ForceAttemptHTTP2: true') + 'func init() { protocols.SetUnencryptedHTTP2(true) }', False),
+    ],
+)  # fmt: skip
+def test_http2_without_tls(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    assert ('go-http2-over-cleartext' in ids(run(text))) is found
