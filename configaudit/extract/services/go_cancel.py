@@ -19,6 +19,9 @@ _GENERATION = regex(
 _STUB = regex(r'(?:^|\.)New\w*Client\(')
 _GIVEN = regex(rb'\.WithContext\(|\.Clone\(\s*\w*[cC](?:tx|ontext)\b')
 
+_SENT = regex(rb'\.(?:Do|RoundTrip)\(')
+_ANSWERS = regex(rb'http\.ResponseWriter|gin\.Context|echo\.Context')
+
 Detached = tuple[str, Place]
 """What is called, and where."""
 
@@ -58,8 +61,9 @@ def detached(source: Source, function: Function, helpers: Helpers) -> Iterator[D
 
 
 def _gives(source: Source, node: Any) -> bool:
-    """Whether a function gives a request its context afterwards."""
-    return _GIVEN.search(source.data, node.start_byte, node.end_byte) is not None
+    """Whether a function gives a request its context afterwards, or only makes it for another to send."""
+    span = (source.data, node.start_byte, node.end_byte)
+    return _GIVEN.search(*span) is not None or (_SENT.search(*span) is None and _ANSWERS.search(*span) is None)
 
 
 def _direct(call: Any, scope: Scope) -> bool:

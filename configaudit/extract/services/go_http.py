@@ -120,7 +120,8 @@ def _made_proxies(source: Source, scope: Scope) -> Iterator[Component]:
 def _proxy(source: Source, scope: Scope, node: Any, transport: Any, seen: bool = True) -> Component:
     place = source.place(node)
     settings: dict[str, Setting] = {'forwards': Setting('forwards', True, place)}
-    if seen:
+    result = scope.node.child_by_field_name('result')
+    if seen and (result is None or 'ReverseProxy' not in source.text(result)):
         _pool(source, scope, transport, place, settings)
     return _component(source, node, settings, 'httputil.ReverseProxy')
 

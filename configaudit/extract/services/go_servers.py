@@ -34,7 +34,7 @@ def servers(source: Source) -> Iterator[Component]:
             package, _, name = source.called(call).rpartition('.')
             if package == 'net/http' and name in _LISTENERS:
                 at, arguments = _LISTENERS[name], source.arguments(call)
-                if arguments and not (at == 0 and _is_local(source, scope, arguments[0])):
+                if arguments and not (at == 0 and _is_local(source, scope, arguments[0])) and not _is_waived(source, call):
                     yield _server(source, call.child_by_field_name('function'), {})
 
 

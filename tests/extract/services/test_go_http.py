@@ -120,6 +120,8 @@ def test_headers_of_a_request(run, lines: str, found: bool) -> None:  # type: ig
         ('func f() { p := &httputil.ReverseProxy{Transport: &http.Transport{MaxIdleConns: 500}}; serve(p) }', ['warning']),
         ('func f() { p := &httputil.ReverseProxy{Transport: &http.Transport{MaxConnsPerHost: 2}}; serve(p) }', []),
         ('func f() { c := http.Client{}; c.Do(req) }', []),
+        ('func f(u *url.URL) *httputil.ReverseProxy { p := httputil.NewSingleHostReverseProxy(u); return p }', []),
+        ('func f() *httputil.ReverseProxy { return &httputil.ReverseProxy{} }', []),
     ],
 )  # fmt: skip
 def test_idle_connections_of_a_gateway(run, text: str, severities: list[str]) -> None:  # type: ignore[no-untyped-def]
@@ -149,7 +151,7 @@ _SERVER = 'func f() {\n\ts := &http.Server{Addr: "%s"%s}\n\ts.ListenAndServe()\n
     [
         (_SERVER % (':80', ''), True), (_SERVER % (':80', ', ReadTimeout: time.Second'), False), (_SERVER % (':80', ', ReadHeaderTimeout: limit'), False),
         (_SERVER % ('127.0.0.1:80', ''), False), ('func f() { http.ListenAndServe("localhost:6060", nil) }', False), ('func f() { http.ListenAndServeTLS(":443", a, b, nil) }', True),
-        ('func f() { s := &http.Server{} // #nosec G112\n}', False),
+        ('func f() { s := &http.Server{} // #nosec G112\n}', False), ('func f() { http.ListenAndServe(addr, nil) /* #nosec */ }', False),
     ],
 )  # fmt: skip
 def test_servers_without_a_limit_on_the_header(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]
@@ -194,3 +196,9 @@ _CLEAR = 'const engine = "%s"\n\nvar p = httputil.ReverseProxy{Transport: &http.
 )  # fmt: skip
 def test_http2_without_tls(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]
     assert ('go-http2-over-cleartext' in ids(run(text))) is found
+
+
+def test_a_request_that_is_made_for_another_to_send_is_not_judged(run) -> None:  # type: ignore[no-untyped-def]
+    made = 'func copied(r *http.Request) (*http.Request, error) {\n\treturn http.NewRequest(r.Method, u+"/v1/completions", r.Body)\n}\n'
+    assert 'http-cancel-not-propagated' not in ids(run(made))
+    assert 'http-cancel-not-propagated' in ids(run(made.replace('return http', 'q, _ := http').replace('Body)\n', 'Body)\n\treturn c.Do(q)\n')))
