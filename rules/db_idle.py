@@ -15,7 +15,7 @@ def idle_connections_few(pool: Component, *, enough: int = 10) -> Iterator[Probl
     Set the idle connections to what runs at once in ordinary hours, up to SetMaxOpenConns.
     """
     idle, most = pool['max_idle'], pool['max_open']
-    if pool['library'].value != 'go' or not most.is_set:
+    if pool['library'].value != 'go' or not most.is_set or (idle.is_known and idle.known_value is None):
         raise NotApplicable('no pool of database/sql with a size')
     if idle.is_set and idle.value > most.value:
         yield Problem(idle, '{value} idle connections are asked for, {most} may be open: database/sql keeps {most}', most=most.value, see=[('the size', most)], detail='above')

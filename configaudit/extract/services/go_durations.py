@@ -1,5 +1,6 @@
 """Durations in Go source that were written without a unit: time.Duration counts nanoseconds."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,15 +28,18 @@ _TINY = 10**6
 """Nanoseconds: no timeout or lifetime of a connection is meant to be under a millisecond."""
 _UNIT = regex(r'\btime\.(?:Nanosecond|Microsecond|Millisecond|Second|Minute|Hour)\b')
 _INTEGER_CALL = regex(r'(?:\bstrconv\.(?:Atoi|ParseInt)|\bviper\.(?:Get|Must)?Int(?:32|64)?|\bflag\.Int(?:64)?)\(')
+_INTEGERS = frozenset(('int', 'int32', 'int64', 'uint', 'uint32'))
+_FIELD = regex(rb'(?m)^[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]+([\w.*]+)', re.ASCII)
 _NANOSECONDS = regex(r'(?i)nano|ns$')
 
 
 def durations(source: Source) -> Iterator[Component]:
     """Every duration of a connection or server that is a bare number, or a whole number of a file's own turned into nanoseconds."""
+    fields = _declared(source)
     for scope in source.scopes:
         for what, node in _given(source, scope):
             found = _tiny(source, scope, node)
-            converted = '' if found is not None else _converted(source, scope, node)
+            converted = '' if found is not None else _converted(source, scope, node, fields)
             if found is not None or converted:
                 place, path = source.place(node), source.document.path
                 settings = {'of': Setting('of', what, place), 'nanoseconds': Setting('nanoseconds', found, place, locked=LOCKED), 'number': Setting('number', converted, place, locked=LOCKED)}
@@ -71,24 +75,32 @@ def _tiny(source: Source, scope: Scope, node: Any) -> int | None:
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < _TINY else None
 
 
-def _converted(source: Source, scope: Scope, node: Any) -> str:
+def _converted(source: Source, scope: Scope, node: Any, fields: dict[str, set[str]]) -> str:
     """What stands in `time.Duration(x)` without a unit beside it, when the file shows that x is a plain number."""
     settled = source.settled(node, scope)
     arguments = source.arguments(settled) if settled.type == 'call_expression' and source.called(settled) == 'time.Duration' else []
     if len(arguments) != 1:
         return ''
     text = source.text(arguments[0])
-    whole = _is_whole(source, scope, arguments[0])
+    whole = _is_whole(source, scope, arguments[0], fields)
     return text[:60] if whole and not _NANOSECONDS.search(text) else ''
 
 
-def _is_whole(source: Source, scope: Scope, node: Any) -> bool:
+def _is_whole(source: Source, scope: Scope, node: Any, fields: dict[str, set[str]]) -> bool:
     settled = source.settled(node, scope)
     text = source.text(settled)
     if settled.type == 'call_expression':
         return _INTEGER_CALL.match(text) is not None
     if settled.type == 'identifier':
-        return parameters_of(source, scope.node).get(text, '') in ('int', 'int32', 'int64', 'uint', 'uint32')
-    field = text.rpartition('.')[2]
-    declared = regex(rb'(?m)^[ \t]+(?:\w+[ \t]*,[ \t]*)*%s(?:[ \t]*,[ \t]*\w+)*[ \t]+([\w.*]+)' % field.encode()).findall(source.data) if settled.type == 'selector_expression' and field.isidentifier() else []
-    return bool(declared) and all(kind in (b'int', b'int32', b'int64', b'uint', b'uint32') for kind in declared)
+        return parameters_of(source, scope.node).get(text, '') in _INTEGERS
+    kinds = fields.get(text.rpartition('.')[2], set()) if settled.type == 'selector_expression' else set()
+    return bool(kinds) and kinds <= _INTEGERS
+
+
+def _declared(source: Source) -> dict[str, set[str]]:
+    """Field -> the types that structs of the file declare it with."""
+    found: dict[str, set[str]] = {}
+    for names, kind in _FIELD.findall(source.data) if b'time.Duration(' in source.data else ():
+        for name in names.decode().split(','):
+            found.setdefault(name.strip(), set()).add(kind.decode())
+    return found

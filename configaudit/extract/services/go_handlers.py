@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from configaudit.parse.golang import Scope, Source
-from configaudit.parse.grammar import below
 
 REQUEST = 'net/http.Request'
 WRITER = 'net/http.ResponseWriter'
@@ -15,6 +14,8 @@ CONTEXT = 'context.Context'
 GIN = 'github.com/gin-gonic/gin.Context'
 _ECHO = ('github.com/labstack/echo/v4.Context', 'github.com/labstack/echo/v5.Context', 'github.com/labstack/echo.Context')
 _FUNCTIONS = ('function_declaration', 'method_declaration', 'func_literal')
+_DEEPEST = 4
+"""Of functions inside functions: a handler is hardly deeper."""
 _WORDS = (b'http.Request', b'gin.Context', b'echo.Context', b'context.Context')
 
 
@@ -52,12 +53,11 @@ def functions(source: Source) -> Iterator[Function]:
         text = source.data[scope.node.start_byte : scope.node.end_byte]
         if not any(word in text for word in _WORDS):
             continue
-        calls = _by_function(scope)
-        for node in below(scope.node):
-            if node.type in _FUNCTIONS:
-                found = Function(node, scope, parameters_of(source, node), tuple(calls.get(node.id, ())))
-                if found.context:
-                    yield found
+        nodes, calls = _walk(scope.node)
+        for node in nodes:
+            found = Function(node, scope, parameters_of(source, node), tuple(calls.get(node.id, ())))
+            if found.context:
+                yield found
 
 
 def parameters_of(source: Source, node: Any) -> dict[str, str]:
@@ -73,18 +73,20 @@ def parameters_of(source: Source, node: Any) -> dict[str, str]:
     return found
 
 
-def _by_function(scope: Scope) -> dict[int | None, list[Any]]:
-    found: dict[int | None, list[Any]] = {}
-    for call in scope.calls:
-        found.setdefault(_home(call), []).append(call)
-    return found
-
-
-def _home(node: Any) -> int | None:
-    """The function whose own work a call is; None for one that runs beside it or after it."""
-    node = node.parent
-    while node is not None and node.type not in _FUNCTIONS:
-        if node.type in ('go_statement', 'defer_statement'):
-            return None
-        node = node.parent
-    return node.id if node is not None else None
+def _walk(top: Any) -> tuple[list[Any], dict[int, list[Any]]]:
+    """The functions of a declaration, and the calls that each makes itself before it returns."""
+    nodes: list[Any] = []
+    calls: dict[int, list[Any]] = {}
+    stack: list[tuple[Any, int | None, int]] = [(top, None, 0)]
+    while stack:
+        node, home, depth = stack.pop()
+        if node.type in _FUNCTIONS:
+            home, depth = node.id, depth + 1
+            if depth <= _DEEPEST:
+                nodes.append(node)
+        elif node.type in ('go_statement', 'defer_statement'):
+            home = None
+        elif node.type == 'call_expression' and home is not None:
+            calls.setdefault(home, []).append(node)
+        stack.extend((child, home, depth) for child in reversed(node.named_children))
+    return nodes, calls

@@ -6,6 +6,7 @@ Defaults: Go database/sql (no limit of open connections, 2 idle ones, no lifetim
 import math
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from configaudit.extract.process import Reading
@@ -41,6 +42,8 @@ _BRANCHES = ('if_statement', 'expression_case', 'default_case', 'type_case', 'co
 _CONDITION = 'the program sets it under a condition'
 _ELSEWHERE = 'another function sets the limits of a pool'
 _SOURCE = 'Go database/sql default'
+_MOST = 50
+"""Of a function's pools: no program opens as many."""
 _SHORT = regex(r'^(?:main|run|serve|start)', 2)
 
 
@@ -60,7 +63,7 @@ def pools_of(source: Source) -> tuple[list[Component], bool]:
     pools: list[Component] = []
     loose = False
     for scope in source.scopes:
-        opened = [item for item in _opened(source, scope) if not _is_short(source, scope, item)]
+        opened = [item for item in islice(_opened(source, scope), _MOST) if not _is_short(source, scope, item)]
         setters = _setters(source, scope)
         for item in opened:
             own = {name: found for receiver, name, found in setters if len(opened) == 1 or receiver == item.name}
