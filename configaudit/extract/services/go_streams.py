@@ -7,7 +7,7 @@ from configaudit.parse.golang import Scope, Source
 from configaudit.patterns import regex
 from configaudit.places import Place
 
-STREAM_WORDS = regex(rb'text/event-stream|\bhttp\.Flusher\b|"\[DONE\]"|"data: ?"|`data: ?`|\.SSEvent\(|\.Flush\(\)')
+STREAM_WORDS = regex(rb'text/event-stream|\bhttp\.Flusher\b|"\[DONE\]"|"data: ?"|`data: ?`|\.SSEvent\(|\b(?i:flusher)\w*\.Flush\(\)|\.Writer\.Flush\(\)|\bNewResponseController\(\w+\)\.Flush\(')
 _STREAM_NAME = regex(r'(?:(?:^|_|(?<=[a-z0-9]))Stream|^stream)(?:ing|ed|s)?(?:[A-Z_]|$)')
 GENERATION_WORDS = regex(rb'text/event-stream|/completions\b|/v1/(?:chat|messages|responses|generate)|/generate(?:_stream)?\b|api/chat\b|api/generate\b|:streamGenerateContent|\b(?:vllm|sglang)\b')
 _COMMENT = regex(rb'//[^\n]*')

@@ -120,6 +120,7 @@ def test_fields_of_a_pgx_configuration_are_read(run) -> None:  # type: ignore[no
         ('time.Minute', 'w.(http.Flusher).Flush()', True), ('time.Minute', 'streamTo(w, resp.Body)', True), ('time.Minute', 'io.ReadAll(resp.Body)', False),
         ('time.Minute', 'upstreamOf(resp.Body)', False), ('0', 'w.(http.Flusher).Flush()', False), ('cfg.Timeout', 'w.(http.Flusher).Flush()', False),
         ('time.Minute', '// text/event-stream', False),
+        ('time.Minute', 'flusher.Flush()', True), ('time.Minute', 'table.Flush()', False), ('time.Minute', 'http.NewResponseController(w).Flush()', True),
     ],
 )  # fmt: skip
 def test_a_total_timeout_over_a_stream(run, timeout: str, use: str, found: bool) -> None:  # type: ignore[no-untyped-def]
