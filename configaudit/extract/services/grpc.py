@@ -55,7 +55,7 @@ def spring_grpc(found: Sequence[Entry], file: str, application: str, partial: st
     for path, word in found:
         own = path[1:] if path[0] == 'spring' else path
         parts = tuple(map(squash, own))
-        if parts[0] != 'grpc' or len(parts) < 3:
+        if len(parts) < 3 or parts[0] != 'grpc':
             continue
         in_group = parts[2] in ('channel', 'channels')
         if path[0] == 'spring' and parts[1] == 'client' and not in_group and parts[2] != 'defaultchannel':
