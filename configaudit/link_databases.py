@@ -6,7 +6,7 @@ from typing import Any
 from configaudit.context import Context, Declared
 from configaudit.knowledge.service_kinds import DATABASE
 from configaudit.link import NOT_SEEN, Index, declared, host_names, nearest
-from configaudit.link_pools import size_in_code
+from configaudit.link_pools import run_in_code, size_in_code
 from configaudit.model import Component, Peers, Setting
 from configaudit.places import Place
 
@@ -19,6 +19,7 @@ def link_databases(by_kind: Mapping[str, list[Component]], context: Context) -> 
     """Peers `database` of pools and `pool` of servers: by declared link, host name, Secret, pod, or the only server there is."""
     pools = by_kind.get('pool', [])
     size_in_code(pools)
+    run_in_code(pools, by_kind.get('compose-service', ()))
     databases = _once(by_kind.get('database', []))
     named = Index(databases, lambda database: [('host', name) for name in host_names(database)])
     lone = _lone_servers(pools, databases)
@@ -80,13 +81,19 @@ def _by_host(pool: Component, named: Index) -> list[Component]:
     managed = parts[-3:] == ['rds', 'amazonaws', 'com']  # <identifier>.<account's own>.<region>.rds.amazonaws.com
     if not parts[0] or (len(parts) > 2 and parts[2] != 'svc' and not managed):
         return []
-    scope = parts[1] if len(parts) > 1 and not managed else pool.scope
+    scope = parts[1] if len(parts) > 1 and not managed else _namespace(pool)
     found = [
         server for server in named.find([('host', parts[0])])
         if (managed or server.scope == scope or (len(parts) < 3 and not server.scope) or not scope) and _fits(server, product)
     ]  # fmt: skip
     found = nearest(pool, found)
     return found if len(found) == 1 else []
+
+
+def _namespace(pool: Component) -> str:
+    """Where a short host name is looked up: beside the process; code by itself may run anywhere."""
+    carriers = pool.peers('carrier')
+    return carriers[0].scope if carriers else '' if _value(pool, 'written_in') else pool.scope
 
 
 def _fits(server: Component, product: object) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from posixpath import join, normpath
 from typing import Any
 
+from configaudit.link_built import built_in
 from configaudit.model import Component, Peers
 
 _SAID_IN_CODE = (
@@ -29,6 +30,24 @@ def size_in_code(pools: Iterable[Component]) -> None:
             found = written
         if len(found) == 1:
             _take(pool, found[0])
+
+
+def run_in_code(pools: Iterable[Component], services: Iterable[Component]) -> None:
+    """Peers `carrier` and the processes of a pool that only its code names: the compose service that builds its folder, in every worker of its server.
+
+    Left out where the folder is built for several services, or where several pools might be the one that is opened.
+    """
+    pools = list(pools)
+    homes = built_in((pool for pool in pools if pool['written_in'].known_value and 'carrier' not in pool.peer_map), services)
+    taken = {carrier for pool in pools for carrier in pool.peers('carrier')}
+    lone = [home for home in homes.values() if home not in taken and list(homes.values()).count(home) == 1]
+    for pool, home in homes.items():
+        servers = home.peers('http-server')
+        if home not in lone or len(servers) != 1:
+            continue
+        pool.peer_map['carrier'] = Peers.of([home], True)
+        if servers[0]['workers'].is_set and not pool['processes'].is_set:
+            pool.settings['processes'] = servers[0]['workers']._replace(name='processes')
 
 
 def _is_sized(pool: Component) -> bool:

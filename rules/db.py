@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 
-from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
+from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, Severity, Unknown, rule
 from configaudit.places import Place
 
 from .db_demand import Demand, demands_of, worst_pods
@@ -26,7 +26,8 @@ def pools_exceed_server(database: Component, *, warn_share: float = 0.8) -> Iter
     Worst case of every pool: (autoscaler maximum or replicas + maxSurge) x worker processes x (size + overflow), summed over all
     workloads of one server. Over max_connections minus the reserved ones is an error; over `warn_share` of it a warning. Pods that
     are still terminating are outside maxSurge and hold their connections too: where their grace period is long they are counted
-    for a warning. A pooler is judged on both sides: its clients against max_client_conn in each of its pods, and what it opens
+    for a warning. Where gunicorn's sync workers serve one request at a time, a pool opens more only if a request holds several: that is
+    advice. A pooler is judged on both sides: its clients against max_client_conn in each of its pods, and what it opens
     itself (default_pool_size for every pair of database and user, in each of its pods) against the server behind it.
     The checklist's x 0.6 / pods stands beside.
     """
@@ -62,6 +63,7 @@ def _exceeds(database: Component, demands: list[Demand], usable: int, warn_share
     largest = max(demands, key=lambda demand: demand.total)
     size, pods = largest.pool['max_open'], sum(demand.pods.number for demand in demands)
     total = sum(demand.total for demand in demands)
+    busy = sum(demand.busy for demand in demands)
     ending = sum(demand.pods.ending * demand.each for demand in demands) if total <= warn_share * usable else 0
     limit = database['max_connections']
     reserved = _reserved(database, [demand.pool for demand in demands])
@@ -73,13 +75,20 @@ def _exceeds(database: Component, demands: list[Demand], usable: int, warn_share
         template = '{parts} = {total} connections, over {share} % of the {usable} that {server} accepts ({limits})'
     advised = int(int(limit.value) * CHECKLIST_SHARE / max(pods, 1))
     return Problem(
-        size if size.is_set else largest.pool.place, template + _scaling(demands, total, usable) + _advised(database),
+        size if size.is_set else largest.pool.place, template + _scaling(demands, total, usable) + ('; {busy} while no request holds two' if busy < total else '') + _advised(database),
         parts=' + '.join(demand.words for demand in demands if demand.total), total=total, usable=usable, server=database.name,
         limit=limit.value, reserved=reserved, limits=_limits(database, reserved), pods=pods, share=round(warn_share * 100), ending=ending,
-        grace=max(round(demand.pods.grace_s) for demand in demands), resting=_resting(demands), advised=advised,
-        see=_see(database, demands, largest), detail='connections', severity=None if total > usable else 'warning',
+        grace=max(round(demand.pods.grace_s) for demand in demands), resting=_resting(demands), advised=advised, busy=busy,
+        see=_see(database, demands, largest), detail='connections', severity=_severity(total, busy, usable, warn_share),
         fix=_smaller(largest, usable, warn_share) if len(demands) == 1 and not ending else None,
     )  # fmt: skip
+
+
+def _severity(total: int, busy: int, usable: int, warn_share: float) -> Severity | None:
+    """An error only where the server runs out while every worker is busy."""
+    if busy < total and busy <= warn_share * usable:
+        return 'advice'
+    return None if busy > usable else 'warning'
 
 
 def _limits(database: Component, reserved: int) -> str:

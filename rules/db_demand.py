@@ -37,10 +37,18 @@ class Demand(NamedTuple):
     words: str
     unknown: str
 
+    at_once: int | None = None
+    """Of one pod, those that its requests use at a time, where its workers serve a known number of them; the pool may hold more."""
+
     @property
     def total(self) -> int:
         """All that are certain."""
         return self.pods.number * self.each
+
+    @property
+    def busy(self) -> int:
+        """Those that are open while every worker is busy and no request holds more than one."""
+        return self.total if self.at_once is None else self.pods.number * min(self.each, self.at_once)
 
 
 def worst_pods(pool: Component) -> Pods:
@@ -154,7 +162,18 @@ def demand_of(pool: Component) -> Demand:
         unknown = f'pool of {pool.name}: {size.reason}'
     factors = _each(workers, users, int(open_each), more)
     words = f'{pool.name}: {pods.words} x ' + (f'{each} connections (max_db_connections)' if each == most else factors)
-    return Demand(pool, pods, each, words, unknown)
+    served = _served_at_once(pool)
+    return Demand(pool, pods, each, words, unknown, workers * served if served else None)
+
+
+def _served_at_once(pool: Component) -> int | None:
+    """Requests that one worker process serves at a time: gunicorn's sync workers one, its threads one each; None where it is not known."""
+    servers = [server for carrier in pool.peers('carrier') if 'http-server' in carrier.peer_map for server in carrier.peers('http-server')]
+    if len(servers) != 1 or servers[0]['product'].known_value != 'gunicorn' or pool['library'].known_value != 'sqlalchemy':
+        return None
+    kind, threads = servers[0]['worker_class'], servers[0]['threads']
+    known = kind.is_known and kind.known_value in ('sync', 'gthread') and threads.is_known
+    return int(threads.value) if known and isinstance(threads.known_value, (int, float)) else None
 
 
 def _each(workers: int, users: int, size: int, more: int) -> str:

@@ -71,3 +71,24 @@ def test_one_finding_for_the_program_and_its_process(run: Run) -> None:
     result = run({'src/db.py': code, 'k8s.yaml': MANIFEST.format(name='api').replace('6', '2') + SERVER})
     (found,) = (item for item in result.findings if item.rule.id == 'db-pool-unstated')
     assert '(2 + 1 surge) pods x 4 processes' in found.message
+
+
+def test_a_pool_that_only_code_names_belongs_to_the_service_that_is_built_around_it(run: Run) -> None:
+    code = "from sqlalchemy import create_engine\nengine = create_engine('postgresql://a:b@db/a', pool_size=20, max_overflow=0)\n"
+    service = '  {name}:\n    build: ./api\n    command: uvicorn app:app --workers 3\n    deploy: {{replicas: 4}}\n'
+    database = '  db:\n    image: postgres:17\n'
+    assert totals(run({'compose.yaml': 'services:\n' + service.format(name='api') + database, 'api/db.py': code})) == [240]
+    two = service.format(name='api') + service.format(name='worker')
+    assert totals(run({'compose.yaml': 'services:\n' + two + database, 'api/db.py': code})) == []
+    twice = {'api/db.py': code, 'api/old.py': code}
+    assert totals(run({'compose.yaml': 'services:\n' + service.format(name='api') + database, **twice})) == []
+
+
+@pytest.mark.parametrize(
+    ('flags', 'severity'),
+    [('-w 8', 'advice'), ('-w 8 --threads 16', 'error'), ('-w 8 --threads 10', 'warning'), ('-w 8 -k uvicorn.workers.UvicornWorker', 'error')],
+)
+def test_what_gunicorn_serves_at_a_time(run: Run, flags: str, severity: str) -> None:
+    compose = f'services:\n  api:\n    build: .\n    command: gunicorn {flags} app:app\n    environment: {{DATABASE_URL: "postgresql://db/a"}}\n  db:\n    image: postgres:17\n'
+    result = run({'compose.yaml': compose, 'db.py': CODE.format(size=20)})
+    assert [item.severity for item in result.findings if item.rule.id == RULE] == [severity]

@@ -184,6 +184,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         services = [name for name, markers in PROCESSES.items() if any(map(haystack.__contains__, markers))]
         if stores.has_modules and 'golang' not in services:
             services.append('golang')
+        if 'web_servers' not in services and _starts_own(process, haystack):
+            services.append('web_servers')
         if (process.imported or process.files) and 'pools' not in services:
             services.append('pools')
         if not engines and not services:
@@ -201,6 +203,13 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
     if any(data.kind in ('gunicorn', 'pydantic') for data in reading.data) or any(map(_is_python, components)):
         _call('services.python_join', 'settle', reading, components, processes, stores)
     return components
+
+
+def _starts_own(process: Process, haystack: str) -> bool:
+    """Whether what a container starts may stand in a Dockerfile or a script of the run."""
+    kind = process.component.kind.name
+    silent = kind == 'compose-service' and process.entrypoint is None and process.arguments is None and 'build' in process.component.settings
+    return silent or (kind in ('compose-service', 'dockerfile') and ('.sh' in haystack or 'entrypoint' in haystack))
 
 
 def _is_python(component: Component) -> bool:

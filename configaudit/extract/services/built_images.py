@@ -1,10 +1,11 @@
 """What an image that a compose service builds starts by itself: the command of its Dockerfile, with the service's own environment."""
 
-from posixpath import join, normpath
+from posixpath import dirname, join, normpath
 from typing import Any
 
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process
+from configaudit.model import Component
 from configaudit.places import Document
 
 
@@ -30,3 +31,13 @@ def built_process(process: Process, stores: Stores) -> Process | None:
     return process._replace(
         entrypoint=own.entrypoint, arguments=own.arguments, shell=own.shell, syntax=own.syntax, environment=(*own.environment, *process.environment)
     )
+
+
+def folder_of(carrier: Component) -> str | None:
+    """Where a carrier's programs are: the folder of its Dockerfile, the one that compose builds; None when nothing tells."""
+    own = dirname(carrier.place.outermost().document.path)
+    if carrier.kind.name == 'dockerfile':
+        return own
+    build = carrier['build'].known_value if 'build' in carrier.kind.settings else None
+    build = build.get('context', '.') if isinstance(build, dict) else build
+    return normpath(join(own, build)).removeprefix('.').removeprefix('/') if isinstance(build, str) else None

@@ -5,9 +5,10 @@ import os.path
 from collections.abc import Iterable, Mapping
 
 from configaudit.extract.process import Data
+from configaudit.extract.services.built_images import folder_of
 from configaudit.extract.services.python_values import LOCKED, variable_of
 from configaudit.extract.services.values import setting_of
-from configaudit.extract.services.web_servers import folder_of, gunicorn_defaults
+from configaudit.extract.services.web_servers import gunicorn_defaults
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HTTP_SERVER
 from configaudit.model import Component, Peers, Setting

@@ -3,11 +3,11 @@
 import os.path
 from collections.abc import Iterator, Sequence
 
-from configaudit.extract.commands import Invocation, Invocations, environment_seen
+from configaudit.extract.commands import Invocation, environment_seen
 from configaudit.extract.environment import Stores, unseen_imports
 from configaudit.extract.process import Process, Reading, Reference, nothing
-from configaudit.extract.services.built_images import built_process
 from configaudit.extract.services.grpc import spring_grpc
+from configaudit.extract.services.own_scripts import own_invocations
 from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.pool_environment import environment_drafts
 from configaudit.extract.services.pool_files import Entry, entries, spring_drafts, tree_drafts
@@ -74,7 +74,7 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
         drafts.extend(mounted)
     if not drafts:
         return []
-    processes = processes_of(process, invocations) or _built_processes(process, stores)
+    processes = processes_of(process, own_invocations(process, invocations, stores))
     secrets = _secrets(process)
     partial = process.partial or unseen_imports(process, stores)
     pools = []
@@ -91,11 +91,6 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
                 pool.peer_map[kind] = carrier.peer_map[kind]
         pools.append(pool)
     return pools
-
-
-def _built_processes(process: Process, stores: Stores) -> Setting | None:
-    built = built_process(process, stores)
-    return processes_of(built, Invocations(built, stores)) if built is not None else None
 
 
 def _secrets(process: Process) -> tuple[str, ...]:

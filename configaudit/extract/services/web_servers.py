@@ -13,6 +13,8 @@ from typing import NamedTuple
 from configaudit.extract.commands import Invocation
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Data, Process
+from configaudit.extract.services.built_images import folder_of
+from configaudit.extract.services.own_scripts import own_invocations
 from configaudit.extract.services.uvicorn_calls import NAMES, started
 from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
@@ -48,6 +50,7 @@ _CONFIGURATION = ('-c', '--config', '--config-file')
 
 def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """A component for every such server that a process starts."""
+    invocations = own_invocations(process, invocations, stores)
     found = [server for invocation in invocations if (server := _server(process, invocation)) is not None]
     files = stores.of_kind('uvicorn')
     return found or ([server for invocation in invocations if (server := _of_program(process, invocation, files)) is not None] if files else [])
@@ -115,16 +118,6 @@ def _owned(server: Component, carrier: Component) -> Component:
     for owner in (carrier, *carrier.peers('pod')):
         owner.peer_map['http-server'] = Peers.of([*owner.peers('http-server'), server], True)
     return server
-
-
-def folder_of(carrier: Component) -> str | None:
-    """Where a carrier's programs are: the folder of its Dockerfile, the one that compose builds; None when nothing tells."""
-    own = os.path.dirname(carrier.place.outermost().document.path)
-    if carrier.kind.name == 'dockerfile':
-        return own
-    build = carrier['build'].known_value if 'build' in carrier.kind.settings else None
-    build = build.get('context', '.') if isinstance(build, dict) else build
-    return os.path.normpath(os.path.join(own, build)).removeprefix('.').removeprefix('/') if isinstance(build, str) else None
 
 
 def _variable(flag: str) -> str:

@@ -1,0 +1,60 @@
+"""The command lines of a container whose image is built from the run: those of its Dockerfile, and of the start scripts that lie beside it."""
+
+from collections.abc import Iterator, Sequence
+from posixpath import basename, join
+
+from configaudit.extract.commands import Invocation, invocations, peel
+from configaudit.extract.environment import Stores
+from configaudit.extract.process import Process
+from configaudit.extract.services.built_images import built_process, folder_of
+from configaudit.extract.words import Word
+
+_SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh', 'ksh'))
+
+
+def own_invocations(process: Process, found: Sequence[Invocation], stores: Stores) -> list[Invocation]:
+    """What a process runs in the end: the command of an image that compose builds, a script of the repository opened."""
+    built = built_process(process, stores)
+    folder = folder_of(process.component)
+    lines = list(found) if built is None else invocations(built, stores)
+    return lines if folder is None else [line for one in lines for line in _opened(one, folder, stores)]
+
+
+def _opened(line: Invocation, folder: str, stores: Stores) -> Iterator[Invocation]:
+    """The commands of a line's script, and what is handed to the script to be started at its end (`exec "$@"`)."""
+    at = _script_at(line.argv)
+    script = _file(line.argv[at].value, folder, stores) if at >= 0 else None
+    if script is None:
+        yield line
+        return
+    shell = line.argv[at]._replace(value='sh', pure=False)
+    for one in invocations(line.process._replace(entrypoint=(shell, shell._replace(value='-c'), script), arguments=None, shell=False), stores):
+        yield one._replace(unseen='', conditional=line.conditional or one.conditional)
+    rest = peel(line.argv[at + 1 :])
+    if rest:
+        yield line._replace(argv=rest, arguments=rest[1:])
+
+
+def _script_at(argv: Sequence[Word]) -> int:
+    """Where the path of a script stands: the program itself, or the first operand of a shell; -1 where neither is one."""
+    if not argv:
+        return -1
+    if basename(argv[0].value) not in _SHELLS:
+        return 0 if '/' in argv[0].value or argv[0].value.endswith('.sh') else -1
+    at = next((at for at, word in enumerate(argv[1:], 1) if not word.value.startswith('-')), -1)
+    return -1 if any('c' in word.value for word in argv[1:at] if not word.value.startswith('--')) else at
+
+
+def _file(path: str, folder: str, stores: Stores) -> Word | None:
+    """The script at a path of the image: below the folder that is built, wherever the image keeps it, or the only one of its name."""
+    parts = [part for part in path.split('/') if part not in ('', '.')]
+    if not parts or '..' in parts:
+        return None
+    tails = (join(folder, *parts[at:]) for at in range(len(parts)))
+    found = next((word for tail in tails if (word := stores.files.at(tail)) is not None), None) or stores.files.ending_with(parts[-1])
+    return found if found is not None and _is_shell(parts[-1], found.value) else None
+
+
+def _is_shell(name: str, text: str) -> bool:
+    first = text.partition('\n')[0].rstrip()
+    return first.endswith('sh') if first.startswith('#!') else name.endswith('.sh')
