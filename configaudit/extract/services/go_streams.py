@@ -10,6 +10,8 @@ from configaudit.places import Place
 STREAM_WORDS = regex(rb'text/event-stream|\bhttp\.Flusher\b|"\[DONE\]"|"data: ?"|`data: ?`|\.SSEvent\(|\b(?i:flusher)\w*\.Flush\(\)|\.Writer\.Flush\(\)|\bNewResponseController\(\w+\)\.Flush\(')
 _STREAM_NAME = regex(r'(?:(?:^|_|(?<=[a-z0-9]))Stream|^stream)(?:ing|ed|s)?(?:[A-Z_]|$)')
 GENERATION_WORDS = regex(rb'text/event-stream|/completions\b|/v1/(?:chat|messages|responses|generate)|/generate(?:_stream)?\b|api/chat\b|api/generate\b|:streamGenerateContent|\b(?:vllm|sglang)\b')
+_ASKED = regex(rb'"stream"\]?\s*[:=]\s*true\b|\bStream:\s*(?:true|openai\.Bool\(true\)|param\.NewOpt\(true\))')
+"""A request that asks for a stream."""
 _COMMENT = regex(rb'//[^\n]*')
 
 
@@ -58,7 +60,7 @@ def reads_stream(source: Source, scope: Scope) -> Place | None:
 
 
 def _readers(source: Source, scope: Scope) -> Iterator[Place]:
-    streams = _STREAM_NAME.search(name_of(source, scope)) is not None
+    streams = _STREAM_NAME.search(name_of(source, scope)) is not None or found_in(source, scope.node, _ASKED) is not None
     for call in scope.calls:
         function = call.child_by_field_name('function')
         if streams and source.called(call) in ('bufio.NewReader', 'bufio.NewScanner') and any(source.text(argument).endswith('.Body') for argument in source.arguments(call)[:1]):

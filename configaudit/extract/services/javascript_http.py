@@ -36,6 +36,8 @@ _TIMES = {
     'keepAliveTimeout': Option('idle_timeout_s', _MS), 'headersTimeout': Option('read_header_timeout_s', _MS),
 }  # fmt: skip
 _STREAM = regex(rb'text/event-stream|\[DONE\]|["\'`]data: |\.getReader\(\)|responseType:\s*["\']stream["\']|\bstream:\s*true\b|\bfor await\s*\([^)]{0,200}\.body\b')
+_GENERATION = regex(rb'/chat/completions\b|/v1/(?:completions|messages|responses)\b|/api/generate\b|/generate_stream\b')
+"""Paths of requests for generated text."""
 _COMMENT = regex(rb'//[^\n]*|/\*.*?\*/', re.DOTALL)
 _AGENT = {'maxSockets': Option('connections'), 'connections': Option('connections')}
 _UNDICI = {'bodyTimeout': Option('gap_timeout_s', _MS, (0,)), 'headersTimeout': Option('first_byte_timeout_s', _MS, (0,)), 'connections': Option('connections')}
@@ -127,6 +129,8 @@ def _openai(source: Source, scope: Scope, call: Any) -> Component | None:
     place = source.place(head_of(call))
     settings.setdefault('first_byte_timeout_s', default('first_byte_timeout_s', 600, place, 'OpenAI SDK default'))
     settings.setdefault('retries', default('retries', 2, place, 'OpenAI SDK default'))
+    if base is not None:
+        settings['answers'] = Setting('answers', "a client of OpenAI's library", place)
     settings.update(target_of(source, scope, base))
     return _client(source, call, 'openai', settings, '' if fields.complete else _UNSEEN)
 
@@ -139,6 +143,7 @@ def _axios(source: Source, scope: Scope, call: Any) -> Component | None:
         return None
     settings = {'gap_timeout_s': limit, 'first_byte_timeout_s': limit._replace(name='first_byte_timeout_s')}
     settings.update(target_of(source, scope, fields.values.get('baseURL')))
+    settings.update(_answers(source))
     return _client(source, call, 'axios', settings, '' if fields.complete else _UNSEEN)
 
 
@@ -152,6 +157,7 @@ def _agent(source: Source, scope: Scope, call: Any, product: str) -> Component |
     if product == 'undici':
         for name in ('gap_timeout_s', 'first_byte_timeout_s'):
             settings.setdefault(name, default(name, 300, source.place(head_of(call)), 'undici default'))
+        settings.update(_answers(source))
     if handler is not None:
         settings['per_request'] = Setting('per_request', True, source.place(head_of(call)))
     return _client(source, call, product, settings, '' if fields.complete else _UNSEEN)
@@ -177,11 +183,21 @@ def _client(source: Source, call: Any, product: str, settings: dict[str, Setting
     return component(HTTP_CLIENT, source, head_of(call), settings, partial)
 
 
+def _answers(source: Source) -> dict[str, Setting]:
+    """What shows that the file asks for generated text: the path of such a request."""
+    found = _first(source, _GENERATION, 0, len(source.data))
+    return {'answers': Setting('answers', f'a request for {found.document.text[found.start : found.end]}', found)} if found is not None else {}
+
+
 def _stream(source: Source, scope: Scope) -> Place | None:
     """Where the function shows that it takes an answer piece by piece."""
-    start = scope.node.start_byte if scope is not source.file else 0
-    text = _COMMENT.sub(lambda found: b' ' * len(found[0]), source.data[start : scope.node.end_byte])
-    found = _STREAM.search(text)
+    return _first(source, _STREAM, scope.node.start_byte if scope is not source.file else 0, scope.node.end_byte)
+
+
+def _first(source: Source, words: re.Pattern[bytes], start: int, end: int) -> Place | None:
+    """The first of some words in a piece of the file, comments left out."""
+    text = _COMMENT.sub(lambda found: b' ' * len(found[0]), source.data[start:end])
+    found = words.search(text)
     if found is None:
         return None
     at = len(source.data[: start + found.start()].decode('utf-8', 'replace'))

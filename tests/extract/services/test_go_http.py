@@ -30,8 +30,8 @@ import (
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    def go(text: str) -> Result:
-        (tmp_path / 'a.go').write_text(_IMPORTS + text)
+    def go(text: str, head: str = _IMPORTS) -> Result:
+        (tmp_path / 'a.go').write_text(head + text)
         monkeypatch.chdir(tmp_path)
         return audit(['.'], Config())
 
@@ -202,3 +202,11 @@ def test_a_request_that_is_made_for_another_to_send_is_not_judged(run) -> None: 
     made = 'func copied(r *http.Request) (*http.Request, error) {\n\treturn http.NewRequest(r.Method, u+"/v1/completions", r.Body)\n}\n'
     assert 'http-cancel-not-propagated' not in ids(run(made))
     assert 'http-cancel-not-propagated' in ids(run(made.replace('return http', 'q, _ := http').replace('Body)\n', 'Body)\n\treturn c.Do(q)\n')))
+
+
+@pytest.mark.parametrize(('body', 'found'), [('{"stream": true}', True), ('{"stream": false}', False)])
+def test_a_request_that_asks_for_a_stream_and_is_read_piece_by_piece(run, body: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    client = 'type model struct { c *http.Client }\nfunc New() *model { return &model{c: &http.Client{Timeout: 120 * time.Second}} }\n'
+    sends = 'func (m *model) ask() {\n\treq, _ := http.NewRequest("POST", u, strings.NewReader(`%s`))\n\tresp, _ := m.c.Do(req)\n\tlines := bufio.NewScanner(resp.Body)\n\tlines.Scan()\n}\n'
+    text = 'package a\n\nimport (\n\t"bufio"\n\t"net/http"\n\t"strings"\n\t"time"\n)\n\n' + client + sends % body
+    assert ('http-timeout-cuts-streams' in ids(run(text, head=''))) is found

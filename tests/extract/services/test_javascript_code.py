@@ -315,3 +315,17 @@ def test_knexfile(run, text: str, most: list[int]) -> None:  # type: ignore[no-u
 @pytest.mark.parametrize('path', ['src/data/shop.prisma', 'examples/prisma/schema.prisma'])
 def test_a_schema_that_is_no_part_of_the_service(run, path: str) -> None:  # type: ignore[no-untyped-def]
     assert some(run('', **{path: SCHEMA}), 'pool') == []
+
+
+@pytest.mark.parametrize(
+    ('text', 'found'),
+    [
+        ("import axios from 'axios';\nconst c = axios.create({ timeout: 20000 });\nc.post('/v1/chat/completions', {});\n", True),
+        ("import axios from 'axios';\nconst c = axios.create({ timeout: 20000 });\nc.get('/users');\n// c.post('/v1/chat/completions')\n", False),
+        ("import OpenAI from 'openai';\nconst c = new OpenAI({ baseURL: process.env.LLM_URL, timeout: 20000 });\n", True),
+        ("import OpenAI from 'openai';\nconst c = new OpenAI({ baseURL: process.env.LLM_URL });\n", False),
+        ("import { Agent } from 'undici';\nconst a = new Agent({ headersTimeout: 20000 });\nfetch(url + '/api/generate', { dispatcher: a });\n", True),
+    ],
+)
+def test_what_asks_for_generated_text(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    assert ('first-token-after-client-timeout' in ids(run(text, 'src/llm.ts'))) is found
