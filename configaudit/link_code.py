@@ -1,30 +1,39 @@
-"""What programs dial and serve: gRPC clients in source code to the Services they name and the servers beside them, HTTP servers to handlers that stream."""
+"""What programs dial and serve: gRPC clients in source code to the Services they name and the servers behind or beside them, HTTP servers to handlers that stream."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from configaudit.context import Context
 from configaudit.link import nearest
+from configaudit.link_built import built_in
 from configaudit.model import Component, Peers, Setting
 
+_HOSTNAME = 'external-dns.alpha.kubernetes.io/hostname'
 _NO_FRONT = 'the Service in front of the server is not among the files read'
 _NO_SERVICE = 'the Service that the client dials is not among the files read'
 
 
 def link_code(by_kind: Mapping[str, list[Component]], context: Context) -> None:
-    """Peers `service` and `grpc-server` of the clients that are written in programs, `service` of gRPC servers, and the streams of HTTP servers."""
+    """Peers `service` and `grpc-server` of the clients that are written in programs, `service` of gRPC servers and back, and the streams of HTTP servers."""
     _streams(by_kind)
     services: dict[str, list[Component]] = {}
     for service in by_kind.get('service', ()):
         services.setdefault(service.name, []).append(service)
     servers = [server for server in by_kind.get('grpc-server', ()) if server['written_in'].known_value]
+    homes = built_in(servers, by_kind.get('compose-service', ())) if servers else {}
     for server in by_kind.get('grpc-server', ()):
         found = _in_front(server, services)
         server.peer_map['service'] = Peers.of(found, context.complete, _NO_FRONT)
+        for service in found:
+            service.peer_map['grpc-server'] = Peers.of((*service.peers('grpc-server'), server))
     for client in by_kind.get('grpc-client', ()):
         if client['written_in'].known_value:
             client.peer_map['service'] = Peers.of(_dialled(client, services), context.complete, _NO_SERVICE)
+            client.peer_map['balancer'] = Peers.of(_published(client, by_kind.get('service', ())))
+            if not client.peers('grpc-server'):
+                _behind(client, homes)
             if not client.peers('grpc-server'):
                 _beside(client, servers)
 
@@ -47,19 +56,57 @@ def _serves(server: Component, handler: Component) -> bool:
 
 
 def _in_front(server: Component, services: Mapping[str, list[Component]]) -> list[Component]:
-    """The one Service that has a server's own name, or is the only one of a gRPC port that leads to the port it listens on."""
+    """The one Service that has a server's own name, whose pods start its file, or that is the only one of a gRPC port that leads to the port it listens on."""
     names: tuple[str, ...] = server['names'].known_value or ()  # type: ignore[assignment]
     found = [service for name in names for service in services.get(name, ())]
     port = server['port'].known_value
     if not found and port:
-        found = [service for group in services.values() for service in group if any(_leads_to(item, port) for item in service['ports'].known_value or ())]  # type: ignore[attr-defined]
+        leading = [service for group in services.values() for service in group if any(_leads_to(service, item, port) for item in service['ports'].known_value or ())]  # type: ignore[attr-defined]
+        found = [service for service in leading if _starts(service, server)]
+        found = found or [service for service in leading if any(_leads_to(service, item, port) and _calls_itself_grpc(item) for item in service['ports'].known_value or ())]  # type: ignore[attr-defined]
     found = nearest(server, found)
     return found if len(found) == 1 else []
 
 
-def _leads_to(port: Mapping[str, Any], wanted: object) -> bool:
-    named = f'{port["name"] or ""} {port["app_protocol"] or ""}'
-    return 'grpc' in named and wanted in (str(port['target']), str(port['port']))
+def _leads_to(service: Component, port: Mapping[str, Any], wanted: object) -> bool:
+    """Whether a port of a Service is for the one that a program listens on, by its number or by its name in the container."""
+    if wanted in (str(port['target']), str(port['port'])):
+        return True
+    containers = [container for pod in service.peers('pod') for container in pod.peers('container')]
+    return any(str((container['ports'].known_value or {}).get(str(port['target']))) == wanted for container in containers)  # type: ignore[attr-defined]
+
+
+def _calls_itself_grpc(port: Mapping[str, Any]) -> bool:
+    return 'grpc' in f'{port["name"] or ""} {port["app_protocol"] or ""}'
+
+
+def _starts(service: Component, server: Component) -> bool:
+    """Whether a container behind a Service is told to run the server's file: `python server.py`, `python -m ranker.server`."""
+    path = server.place.outermost().document.path
+    for container in (container for pod in service.peers('pod') for container in pod.peers('container')):
+        words = ' '.join(word.value for word in container['words'].known_value or () if word.known).split()  # type: ignore[attr-defined]
+        modules = [following.replace('.', '/') + '.py' for word, following in pairwise(words) if word == '-m']
+        if any(f'/{path}'.endswith('/' + module) for module in modules) or any(word.rpartition('/')[2] == path.rpartition('/')[2] for word in words):
+            return True
+    return False
+
+
+def _published(client: Component, services: Iterable[Component]) -> list[Component]:
+    """The Services whose load balancer has the dialled name, as an annotation for external-dns says."""
+    host = str(client['target'].known_value or '').rpartition('/')[2].partition(':')[0]
+    return [service for service in services if host.count('.') > 1 and host in str((service['annotations'].known_value or {}).get(_HOSTNAME, '')).replace(' ', '').split(',')]  # type: ignore[attr-defined]
+
+
+def _behind(client: Component, homes: Mapping[Component, Component]) -> None:
+    """The one server in front of which the dialled Service stands, or that is built into the dialled service of compose."""
+    found = list(dict.fromkeys(server for service in client.peers('service') for server in service.peers('grpc-server')))
+    sure = [server for server in found if any(_starts(service, server) for service in server.peers('service'))]
+    host, _, port = str(client['target'].known_value or '').rpartition('/')[2].partition(':')
+    if not found and host:
+        found = sure = [server for server, home in homes.items() if host in (home['names'].known_value or ()) and server['port'].known_value in (port, None)]  # type: ignore[operator]
+    if len(found) == 1:
+        client.peer_map['grpc-server'] = Peers.of(found)
+        client.settings['server_from'] = Setting('server_from', 'name' if sure else 'port', client.place, 'inherited')
 
 
 def _dialled(client: Component, services: Mapping[str, list[Component]]) -> list[Component]:

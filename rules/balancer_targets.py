@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from configaudit.model import Component, NotApplicable, Problem, Setting, Unknown, rule
+from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, Unknown, rule
 
 from .streaming import carries
 
@@ -57,27 +57,50 @@ def _grace(longest: Setting | None) -> list[tuple[str, Setting]]:
 
 
 @rule(
-    'grpc-idle-beyond-balancer', on='service', severity='advice', confidence='medium', checklist='july-6',
+    'grpc-idle-beyond-balancer', on=('service', 'grpc-client'), severity='advice', confidence='medium', checklist='july-6',
     source='AWS, Network Load Balancers: TCP idle timeout 350 s, then RST on the next packet; Triton server, --grpc-keepalive-time 7200000',
     effect='the first call after a pause does not fail', side_effect='a ping on every idle connection',
 )  # fmt: skip
-def grpc_idle_beyond_balancer(service: Component) -> Iterator[Problem]:
+def grpc_idle_beyond_balancer(end: Component) -> Iterator[Problem]:
     """The load balancer forgets a connection that rests longer than its idle timeout, and the gRPC server pings it only later: the next call on it fails.
 
-    A keepalive of the server below the balancer's timeout keeps it, whatever its clients do.
+    A keepalive of the server below the balancer's timeout keeps it, whatever its clients do; a client's own helps this client only.
     """
-    idle = service['balancer_idle_s']
+    if end.kind.name == 'grpc-client':
+        yield from _client_beyond(end)
+        return
+    service, idle = end, end['balancer_idle_s']
     if idle.known_value is None and idle.is_known:
         raise NotApplicable('no load balancer whose idle timeout is known')
+    for server in service.peers('grpc-server'):
+        if server['time_s'].value >= idle.value != math.inf:
+            yield _beyond(server, server['time_s'], service, server['time_s'].set(int(idle.value * 6 // 7)) if server['time_s'].slot is not None else None)
     for server in service.peers('engine'):
         if server.kind.name != 'triton' or str(server['grpc_port'].value) not in {str(port['target']) for port in service['ports'].value} | _named(service, server):
             continue
         time = server['grpc_keepalive_time']
         if time.value / 1000 >= idle.value and idle.value != math.inf:
+            yield _beyond(server, time, service, time.set(int(idle.value * 1000 * 6 // 7)), time.value / 1000)
+
+
+def _client_beyond(client: Component) -> Iterator[Problem]:
+    time = client['time_s']
+    for service in client.peers('balancer'):
+        idle = service['balancer_idle_s']
+        if time.is_set and idle.known_value is not None and idle.value <= time.value < math.inf:
             yield Problem(
-                time, '{server} pings its clients after {time} s, the load balancer of Service {service} drops a connection that rests for {idle} s',
-                server=server.name, time=time.value / 1000, service=service.name, idle=idle.value, see=[('the load balancer', idle)], fix=time.set(int(idle.value * 1000 * 6 // 7)),
+                time, 'the client pings after {value} s, the load balancer of Service {service} drops a connection that rests for {idle} s', service=service.name, idle=idle.value,
+                see=[('the load balancer', idle if idle.is_set else service.place)],
             )  # fmt: skip
+
+
+def _beyond(server: Component, time: Setting, service: Component, fix: Fix | None, seconds: float | None = None) -> Problem:
+    idle = service['balancer_idle_s']
+    pings = 'never pings its clients' if time.value == math.inf else 'pings its clients after {time} s'
+    return Problem(
+        time, '{server} ' + pings + ', the load balancer of Service {service} drops a connection that rests for {idle} s',
+        server=server.name, time=time.value if seconds is None else seconds, service=service.name, idle=idle.value, see=[('the load balancer', idle)], fix=fix,
+    )  # fmt: skip
 
 
 def _named(service: Component, server: Component) -> set[str]:

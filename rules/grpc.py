@@ -40,7 +40,7 @@ def keepalive_punished(client: Component) -> Iterator[Problem]:
     time = client['time_s']
     if time.value == math.inf:
         raise NotApplicable('the client sends no keepalive pings')
-    likely: Severity | None = 'warning' if client['server_from'].value == 'folder' else None
+    likely: Severity | None = None if client['server_from'].value == 'name' else 'warning'
     for server in client.peers('grpc-server').some():
         if _strikes(server).value == 0:
             continue
@@ -74,7 +74,7 @@ def keepalive_unmatched(client: Component, *, server_default_s: float = 300) -> 
         raise NotApplicable('the client stops after a few pings without data, too few to be punished')
     if time.value < server_default_s:
         yield Problem(
-            time, 'the client pings every {value} s; a server at its defaults allows one in {limit} s, and this server\'s policy is not among the files read',
+            time, 'the client pings every {value} s; a server at its defaults allows one in {limit} s, and this server\'s policy is not among the files read: audit them together, or name the server under `links:`',
             limit=server_default_s,
         )  # fmt: skip
 

@@ -41,7 +41,16 @@ def _grpc_behind(service: Component, port: Mapping[str, Any]) -> str:
         named = {name for container in engine.peers('container') for name, number in container['ports'].value.items() if engine.kind.name == 'triton' and number == engine['grpc_port'].value}
         if engine.kind.name == 'triton' and target in {str(engine['grpc_port'].value), *named}:
             return 'Triton\'s gRPC port'
+    for server in service.peers('grpc-server'):
+        if server['port'].known_value in (target, *_numbers(service, target)):
+            return f'{server.name} serves it'
     return f'its target is called {target}' if target == 'grpc' or target.startswith('grpc-') else ''
+
+
+def _numbers(service: Component, name: str) -> set[str]:
+    """The ports that the containers behind a Service give a name."""
+    containers = [container for pod in service.peers('pod') for container in pod.peers('container')]
+    return {str(number) for container in containers for called, number in (container['ports'].known_value or {}).items() if called == name}  # type: ignore[attr-defined]
 
 
 def _sends(sender: Component, service: Component, port: Mapping[str, Any]) -> bool:
