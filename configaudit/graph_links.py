@@ -175,7 +175,7 @@ def _evidence(asking: Component, answering: Component, context: Context) -> str:
         return 'selector ' + ','.join(f'{key}={value}' for key, value in selector.items()) if isinstance(selector, Mapping) else ''
     if kind == 'autoscaler':
         return f'scaleTargetRef {text_of(asking, "target_kind")}/{text_of(asking, "target_name")}'
-    if kind == 'grpc-client' and text_of(asking, 'server_from') == 'folder':
+    if kind == 'grpc-client' and text_of(asking, 'server_from') in ('folder', 'package'):
         return 'it is written beside it'
     if kind == 'gateway':
         return 'parentRefs'

@@ -130,7 +130,13 @@ def _beside(client: Component, servers: list[Component]) -> None:
     chosen = accepting[:1] if accepting else here if len(here) == 1 else []
     if chosen:
         client.peer_map['grpc-server'] = Peers.of(chosen)
-        client.settings['server_from'] = Setting('server_from', 'folder', client.place, 'inherited')
+        pair = 'package' if _folder(chosen[0]) == _folder(client) and _called(client, 'client') and _called(chosen[0], 'server') else 'folder'
+        client.settings['server_from'] = Setting('server_from', pair, client.place, 'inherited')
+
+
+def _called(component: Component, word: str) -> bool:
+    """Whether a file's name says which end it is: client.go, grpc_server.py."""
+    return word in component.place.outermost().document.path.rpartition('/')[2].lower()
 
 
 def _accepts(server: Component, client: Component) -> bool:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from configaudit.model import Component, NotApplicable, Problem, Setting, Severity, Unknown, rule
+from configaudit.model import Component, Confidence, NotApplicable, Problem, Setting, Severity, Unknown, rule
 
 _A8 = 'gRPC proposal A8; doc/keepalive.md: a third ping within the server\'s minimum ends in GOAWAY too_many_pings'
 
@@ -40,17 +40,14 @@ def keepalive_punished(client: Component) -> Iterator[Problem]:
     time = client['time_s']
     if time.value == math.inf:
         raise NotApplicable('the client sends no keepalive pings')
-    likely: Severity | None = None if client['server_from'].value == 'name' else 'warning'
+    pair = client['server_from'].value
+    likely: Severity | None = None if pair in ('name', 'package') else 'warning'
     for server in client.peers('grpc-server').some():
         if _strikes(server).value == 0:
             continue
         allowed, place = minimum(server)
         if time.value < allowed and client['max_pings'].value == 0:
-            yield Problem(
-                time, 'the client pings every {value} s, the server {server} allows one in {limit} s: calls are cut by GOAWAY too_many_pings',
-                server=server.name, limit=allowed, see=[('the server\'s minimum', place if place.is_set else server.place)], fix=time.set(int(allowed)),
-                severity=likely, confidence='medium' if likely else None,
-            )  # fmt: skip
+            yield _cut(time, server, allowed, place, likely, None if pair == 'name' else 'medium')
         asked = client['permit_without_stream']
         allows, setting = permits(server)
         if asked.value and not allows and time.value < 7200:
@@ -59,6 +56,17 @@ def keepalive_punished(client: Component) -> Iterator[Problem]:
                 server=server.name, see=[('the server\'s permission', setting if setting.is_set else server.place)], detail='permit',
                 severity='warning', fix=asked.set('false'),
             )  # fmt: skip
+
+
+def _cut(time: Setting, server: Component, allowed: float, minimum: Setting, severity: Severity | None, confidence: Confidence | None) -> Problem:
+    """Shown where it is mended: at a server in source code that sets no policy, else at the client."""
+    if server.kind.name == 'grpc-server' and server['written_in'].value and not minimum.is_set:
+        message = 'without an enforcement policy this server allows one ping in {limit} s, and {client} pings every {time} s: calls are cut by GOAWAY too_many_pings'
+        client = time.place.outermost().document.path.rpartition('/')[2]
+        return Problem(minimum, message, limit=allowed, client=client, time=time.value, see=[('the client\'s pings', time)], severity=severity, confidence=confidence)
+    message = 'the client pings every {value} s, the server {server} allows one in {limit} s: calls are cut by GOAWAY too_many_pings'
+    see = [('the server\'s minimum', minimum if minimum.is_set else server.place)]
+    return Problem(time, message, server=server.name, limit=allowed, see=see, fix=time.set(int(allowed)), severity=severity, confidence=confidence)
 
 
 @rule(

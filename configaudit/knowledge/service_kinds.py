@@ -108,7 +108,7 @@ GRPC_CLIENT = declare(Kind('grpc-client', ('grpc-end',), {
     'unread': SettingSpec(default=()),
     'without_effect': SettingSpec(default=()),
     'variable': SettingSpec('text'),
-    'server_from': SettingSpec('text', 'name'),
+    'server_from': SettingSpec('text', 'name'),  # 'folder': the only one beside it; 'package': client.go and server.go
     'time_asked_s': SettingSpec('s'),
     'resolver': SettingSpec('text', 'dns'),
 }))  # fmt: skip
