@@ -78,21 +78,26 @@ def _lets_go(pool: Component, wait_s: float) -> bool:
 
 
 @rule(
-    'db-lifetime-unbounded', on='pool', severity='advice', checklist='july-7',
-    source='July tuning checklist, change 7; Go database/sql SetConnMaxLifetime, SQLAlchemy pool_recycle',
+    'db-lifetime-unbounded', on='pool', severity='warning', checklist='july-7',
+    source='July tuning checklist, change 7; Go database/sql SetConnMaxLifetime, SQLAlchemy pool_recycle; go-sql-driver/mysql README, "Important settings"',
     effect='connections move to the new primary after a failover', side_effect='a reconnect now and then',
 )  # fmt: skip
 def lifetime_unbounded(pool: Component, *, advised_s: float = 1800) -> Iterator[Problem]:
     """Connections that never retire stay on the old server after a failover or a DNS change.
 
-    A lifetime of 5 to 30 minutes rebalances them behind a proxy or load balancer.
+    A lifetime of 5 to 30 minutes rebalances them behind a proxy or load balancer. With MySQL in Go it is more: the driver
+    requires one, shorter than what the server and everything between allows, or a query after a pause ends in "invalid connection".
     """
     lifetime = pool['max_lifetime_s']
     if not lifetime.is_set and (lifetime.known_value != math.inf or not pool['max_open'].is_set or pool['pre_ping'].value or pool['idle_timeout_s'].value != math.inf):
         raise NotApplicable('no lifetime is written, or idle connections are let go or tested')
     if lifetime.value == math.inf:
-        fix = lifetime.set(written(lifetime, advised_s))
-        yield Problem(lifetime, 'connections never retire: {advised} s moves them after a failover', advised=advised_s, fix=fix)
+        fix = lifetime.set(written(lifetime, advised_s)) if lifetime.is_set or not pool['written_in'].known_value else None
+        if pool['product'].known_value == 'mysql' and pool['written_in'].known_value == 'Go':
+            message = 'no SetConnMaxLifetime: after a pause the driver hands out a connection that MySQL or a proxy has closed ("invalid connection")'
+            yield Problem(lifetime, message, fix=fix)
+            return
+        yield Problem(lifetime, 'connections never retire: {advised} s moves them after a failover', advised=advised_s, severity='advice', fix=fix)
 
 
 @rule(
