@@ -17,9 +17,9 @@ class Program(NamedTuple):
 
 _PYTHON = Program(
     'python',
-    (b'_engine(', b'ConnectionPool(', b'create_pool(', b'grpc.', b'httpx', b'requests', b'aiohttp', b'OpenAI(', b'Anthropic(', b'DATABASES', b'SQLALCHEMY_ENGINE_OPTIONS', b'BaseSettings', b'uvicorn.', b'Pooled', b'Database('),
+    (b'_engine(', b'ConnectionPool(', b'create_pool(', b'grpc.', b'import grpc', b'from grpc', b'httpx', b'requests', b'aiohttp', b'OpenAI(', b'Anthropic(', b'DATABASES', b'SQLALCHEMY_ENGINE_OPTIONS', b'BaseSettings', b'uvicorn.', b'Pooled', b'Database('),
     regex(
-        rb'\bcreate_(?:async_)?engine\(|\b\w*ConnectionPool\(|\bcreate_pool\(|\bgrpc\.(?:aio\.)?(?:(?:in)?secure_channel|server)\('
+        rb'\bcreate_(?:async_)?engine\(|\b\w*ConnectionPool\(|\bcreate_pool\(|\b(?:grpc|aio)\.(?:aio\.)?(?:(?:in)?secure_channel|server)\('
         rb'|\b(?:httpx|requests)\.(?:(?:Async)?Client|Timeout|[sS]ession|get|post|put|patch|delete|request|stream)\(|\bClientSession\(|\bAsyncClient\(|\b(?:OpenAI|Anthropic)\('
         rb'|\bDATABASES\s*[:=]|\bSQLALCHEMY_ENGINE_OPTIONS\b|\(BaseSettings\b|\buvicorn\.(?:run|Config)\(|\bPooled(?:Postgresql|MySQL)\w*\(|\bDatabase\(|\bAsync(?:Azure)?OpenAI\(|\bAzureOpenAI\(|\bAsyncAnthropic\('
     ),

@@ -11,6 +11,7 @@ from typing import Any
 
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
+from configaudit.units import HOLE
 
 MAX_DEPTH = 20
 """Of values inside one another."""
@@ -85,6 +86,27 @@ class Source:
         """The constant an expression comes to. Raises Unfolded."""
         self._left = MAX_STEPS
         return self._value(node, MAX_DEPTH)
+
+    def outline(self, node: ast.expr) -> str | None:
+        """The text that an expression comes to, with a hole for every part that is worked out; None for what is no text in parts."""
+        self._left = MAX_STEPS
+        node = self.settled(node)
+        parts = self._parts(node, MAX_DEPTH) if isinstance(node, (ast.JoinedStr, ast.BinOp)) else None
+        return ''.join(parts)[:MAX_TEXT] if parts is not None else None
+
+    def _parts(self, node: ast.expr, depth: int) -> list[str] | None:
+        node = self.settled(node)
+        self._left -= 1
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return [node.value]
+        if not depth or self._left < 0:
+            return None
+        if isinstance(node, ast.JoinedStr):
+            return [part for value in node.values for part in self._parts(_part(value), depth - 1) or [HOLE]]
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left, right = self._parts(node.left, depth - 1), self._parts(node.right, depth - 1)
+            return [*(left or [HOLE]), *(right or [HOLE])] if left or right else None
+        return None
 
     def _value(self, node: ast.expr, depth: int) -> Any:
         node = self.settled(node)

@@ -20,6 +20,13 @@ _LOCAL = regex(r'(?:[a-z]+:/*)?(?:localhost|127\.[\d.]+|\[::1\]|bufnet|bufconn)(
 _FLOOR_S = 10
 """Of a client's Time: grpc-go raises a smaller one, 0 included."""
 _PASSTHROUGH = 'grpc-go dialoptions.go: Dial and DialContext start with the scheme passthrough, NewClient with dns'
+_BUNDLE = regex(r'\(?(?:\w+ )?(?:\[\])?(\w+)\.(Dial|Server)Option\b')
+"""What a function returns that gathers options."""
+_SHARED = {
+    'Dial': frozenset((_GRPC + 'WithKeepaliveParams',)),
+    'Server': frozenset((_GRPC + 'KeepaliveEnforcementPolicy', _GRPC + 'KeepaliveParams')),
+}
+_NO_LIMIT = 'only the C core stops after some pings without data'
 _UNSEEN = 'its options come from elsewhere in the program'
 _CLIENT = {'Time': 'time_s', 'Timeout': 'timeout_s', 'PermitWithoutStream': 'permit_without_stream'}
 _POLICY = {'MinTime': 'min_time_s', 'PermitWithoutStream': 'permit_without_stream'}
@@ -34,6 +41,10 @@ def grpc_components(source: Source) -> Iterator[Component]:
         return
     number = 0
     for scope in source.scopes:
+        made = _bundle(source, scope, number)
+        if made is not None:
+            number += 1
+            yield made
         for call in scope.calls:
             name = source.called(call)
             if not name.startswith(_GRPC):
@@ -64,6 +75,22 @@ def _client(source: Source, scope: Scope, call: Any, name: str, number: int) -> 
     return _component(GRPC_CLIENT, source, call, options, settings, f'grpc-client/{number}')
 
 
+def _bundle(source: Source, scope: Scope, number: int) -> Component | None:
+    """The options that a function returns for others to dial or to serve with; they may add to them."""
+    found = _BUNDLE.match(source.text(scope.node.child_by_field_name('result') or scope.node)) if scope is not source.package else None
+    if found is None or source.imports.get(found[1]) != 'google.golang.org/grpc':
+        return None
+    wanted = _SHARED[found[2]]
+    calls = [call for call in scope.calls if source.called(call) in wanted]
+    if not calls or any(source.called(call).removeprefix(_GRPC) in (*_DIALS, 'NewServer') for call in scope.calls):
+        return None
+    settings: dict[str, Setting] = {}
+    for call in calls:
+        (_client_option if found[2] == 'Dial' else _server_option)(source, scope, call, settings)
+    kind, key = (GRPC_CLIENT, 'grpc-client') if found[2] == 'Dial' else (GRPC_SERVER, 'grpc-server')
+    return _component(kind, source, calls[0], Options((), False), settings, f'{key}/{number}')
+
+
 def _client_option(source: Source, scope: Scope, option: Any, settings: dict[str, Setting]) -> None:
     name = source.called(option) if option.type == 'call_expression' else ''
     arguments = source.arguments(option) if name else []
@@ -89,15 +116,19 @@ def _server(source: Source, scope: Scope, call: Any, number: int) -> Component:
     if port is not None:
         settings['port'] = port
     for option in options.nodes:
-        name = source.called(option) if option.type == 'call_expression' else ''
-        arguments = source.arguments(option) if name else []
-        if name == _GRPC + 'KeepaliveEnforcementPolicy' and arguments:
-            settings.update(_struct(source, scope, arguments[0], 'EnforcementPolicy', _POLICY))
-        elif name == _GRPC + 'KeepaliveParams' and arguments:
-            settings.update(_struct(source, scope, arguments[0], 'ServerParameters', _SERVER))
-        elif name == _GRPC + 'MaxConcurrentStreams' and arguments:
-            settings['max_concurrent_streams'] = setting_at(source, scope, 'max_concurrent_streams', arguments[0])
+        _server_option(source, scope, option, settings)
     return _component(GRPC_SERVER, source, call, options, settings, f'grpc-server/{number}')
+
+
+def _server_option(source: Source, scope: Scope, option: Any, settings: dict[str, Setting]) -> None:
+    name = source.called(option) if option.type == 'call_expression' else ''
+    arguments = source.arguments(option) if name else []
+    if name == _GRPC + 'KeepaliveEnforcementPolicy' and arguments:
+        settings.update(_struct(source, scope, arguments[0], 'EnforcementPolicy', _POLICY))
+    elif name == _GRPC + 'KeepaliveParams' and arguments:
+        settings.update(_struct(source, scope, arguments[0], 'ServerParameters', _SERVER))
+    elif name == _GRPC + 'MaxConcurrentStreams' and arguments:
+        settings['max_concurrent_streams'] = setting_at(source, scope, 'max_concurrent_streams', arguments[0])
 
 
 def _port(source: Source) -> Setting | None:
@@ -131,5 +162,9 @@ def _struct(source: Source, scope: Scope, node: Any, kind: str, names: dict[str,
 def _component(kind: Any, source: Source, call: Any, options: Options, settings: dict[str, Setting], key: str) -> Component:
     path = source.document.path
     settings['written_in'] = Setting('written_in', 'Go', source.place(call))
+    if kind is GRPC_CLIENT:
+        settings['max_pings'] = Setting('max_pings', 0, source.place(call), 'default', source=_NO_LIMIT)
+    else:
+        settings['max_ping_strikes'] = Setting('max_ping_strikes', 2, source.place(call), 'default', source='grpc-go internal/transport/http2_server.go, maxPingStrikes')
     seen = options.complete and all(source.called(option).startswith((_GRPC, *_HARMLESS)) for option in options.nodes)
     return Component(kind, path.rpartition('/')[2], f'go/{path}/{key}', source.place(call.child_by_field_name('function')), settings, partial='' if seen else _UNSEEN)

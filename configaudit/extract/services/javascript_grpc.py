@@ -77,6 +77,7 @@ def _client(source: Source, scope: Scope, call: Any) -> Component | None:
         text = text_of(source, scope, policy)
         shown = text if text is not None else source.text(source.settled(policy, scope))
         settings['round_robin'] = Setting('round_robin', 'round_robin' in shown, source.place(policy))
+    settings['max_pings'] = Setting('max_pings', 0, source.place(head_of(call)), 'default', source='only the C core stops after some pings without data')
     return component(GRPC_CLIENT, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
 
 

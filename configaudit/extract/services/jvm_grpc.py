@@ -76,6 +76,7 @@ def _client(source: Source, made: Made, number: int) -> Component | None:
     partial = _partial(made)
     if partial and not settings:
         return None
+    settings['max_pings'] = Setting('max_pings', 0, source.place(made.birth.node), 'default', source='only the C core stops after some pings without data')
     _configures(source, made, settings)
     return component(GRPC_CLIENT, source, made, settings, number, partial)
 

@@ -108,19 +108,26 @@ def _serves(carrier: Component) -> bool:
 
 
 def _mounted(process: Process, stores: Stores) -> Iterator[Draft]:
-    """Pools in the files of the ConfigMaps that are mounted into the process."""
+    """Pools in the files that are mounted into the process: keys of ConfigMaps, single files of the run."""
+    for key, word in dict.fromkeys(_files(process, stores)):
+        if not any(mark in word.value for mark in _WORTH):
+            continue
+        document = word.place.document
+        if document.format != 'string':
+            document = Document(document.path, 'string', word.value.encode(), outer=word.place)
+        if key.endswith('.properties'):
+            yield from _properties(document)
+        elif key.endswith(('.yaml', '.yml', '.json')):
+            yield from _tree(document, word.value)
+
+
+def _files(process: Process, stores: Stores) -> Iterator[tuple[str, Word]]:
     for kind, name in dict.fromkeys((mount.kind, mount.name) for mount in process.files.values()):
         data = stores.find(kind, process.component.scope, name) if kind == 'ConfigMap' else None
-        for key, word in (data.values if data is not None else {}).items():
-            if not any(mark in word.value for mark in _WORTH):
-                continue
-            document = word.place.document
-            if document.format != 'string':
-                document = Document(document.path, 'string', word.value.encode(), outer=word.place)
-            if key.endswith('.properties'):
-                yield from _properties(document)
-            elif key.endswith(('.yaml', '.yml', '.json')):
-                yield from _tree(document, word.value)
+        yield from (data.values if data is not None else {}).items()
+        word = stores.files.at(name) if kind == 'path' and name.endswith(('.properties', '.yaml', '.yml', '.json')) else None
+        if word is not None:
+            yield name, word
 
 
 def _tree(document: Document, text: str) -> Iterator[Draft]:

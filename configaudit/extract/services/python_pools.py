@@ -14,6 +14,7 @@ from configaudit.knowledge.pool_libraries import LIBRARIES, squash
 from configaudit.model import Component, Setting
 from configaudit.parse.python import Source, Unfolded
 from configaudit.patterns import regex
+from configaudit.places import Place
 
 _ENGINES = frozenset((
     'sqlalchemy.create_engine', 'sqlalchemy.engine.create_engine', 'sqlalchemy.ext.asyncio.create_async_engine', 'sqlmodel.create_engine',
@@ -27,6 +28,7 @@ _POOLS = {
 _QUEUES = ('sqlalchemy.pool.QueuePool', 'sqlalchemy.QueuePool', 'sqlalchemy.pool.AsyncAdaptedQueuePool', 'sqlalchemy.AsyncAdaptedQueuePool')
 _PRODUCTS = {'aiomysql': 'mysql', 'mysql_connector': 'mysql', 'psycopg2': 'postgres', 'psycopg_pool': 'postgres', 'asyncpg': 'postgres'}
 """Of libraries that speak to one."""
+_STATEMENTS = {'asyncpg': (100, 'asyncpg default'), 'psycopg': (5, 'psycopg, prepare_threshold 5'), 'psycopg2': (0, 'psycopg2 prepares none')}
 _FILE = regex(r'sqlite|duckdb|:memory:', 2)
 _THREADED = ('gthread', 'sync')
 
@@ -89,6 +91,9 @@ def _pool(source: Source, call: ast.Call, library: str, number: int) -> Componen
         settings['product'] = Setting('product', dsn.product, place)
         if dsn.host:
             settings['host'] = Setting('host', dsn.host, place)
+        statements = _statements(source, dsn.driver, given.get('connect_args'), place) if library == 'sqlalchemy' else None
+        if statements is not None and not dsn.open and not any('statement' in name or 'prepare' in name for name in dsn.parameters):
+            settings['statement_cache'] = statements
     variable = read_from(source, address)
     if variable is not None:
         settings['variable'] = variable
@@ -111,8 +116,19 @@ def _dsn(source: Source, address: ast.expr | None) -> Any:
     try:
         text = source.value(address) if address is not None else None
     except Unfolded:
-        return None
+        text = source.outline(address) if address is not None else None
     return parse_dsn(Word(text, source.place(address), False, locked=LOCKED)) if isinstance(text, str) and address is not None else None
+
+
+def _statements(source: Source, driver: str, connect: ast.expr | None, place: Place) -> Setting | None:
+    """Whether the driver behind SQLAlchemy keeps prepared statements; None where its own arguments, or the driver, may be anything."""
+    if driver not in _STATEMENTS:
+        return None
+    given = source.pairs(connect) if connect is not None else {}
+    if given is None or any('statement' in name or 'prepare' in name for name in given):
+        return None
+    value, said = _STATEMENTS[driver]
+    return Setting('statement_cache', value, place, 'default', source=said)
 
 
 def _limit(setting: Setting, unlimited: Mapping[str, tuple[float, ...]]) -> Setting:

@@ -183,3 +183,20 @@ def test_the_port_of_a_server(run, listens: str, port: str | None) -> None:  # t
 def test_calls_that_outlive_the_grace_of_a_connection(run, grace: str, severity: str | None) -> None:  # type: ignore[no-untyped-def]
     result = run(f'func f() {{ grpc.NewServer(grpc.KeepaliveParams(keepalive.ServerParameters{{MaxConnectionAge: time.Hour, MaxConnectionAgeGrace: {grace}}})) }}')
     assert next((finding.severity for finding in result.findings if finding.rule.id == 'grpc-connection-age-cuts-calls'), None) == severity
+
+
+_PARAMS = 'grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, PermitWithoutStream: true})'
+
+
+def test_options_that_a_function_gathers_for_others_to_dial_with(run) -> None:  # type: ignore[no-untyped-def]
+    gathered = f'func dialOptions() []grpc.DialOption {{\n\topts := []grpc.DialOption{{{_PARAMS}}}\n\treturn opts\n}}\n'
+    assert 'grpc-keepalive-unmatched' in ids(run(gathered))
+    assert 'grpc-keepalive-unmatched' in ids(run(f'func keep() grpc.DialOption {{ return {_PARAMS} }}\n'))
+    assert 'grpc-keepalive-unmatched' not in ids(run('func dialOptions() []other.DialOption { return nil }\n' + f'func g() {{ use({_PARAMS}) }}'))
+
+
+def test_a_policy_that_a_function_gathers_for_servers_permits_the_pings(run) -> None:  # type: ignore[no-untyped-def]
+    policy = 'func serverOptions() []grpc.ServerOption {\n\treturn []grpc.ServerOption{grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: %s, PermitWithoutStream: true})}\n}\n'
+    client = f'func f() {{ grpc.NewClient(target(), {_PARAMS}) }}\n'
+    assert not {'grpc-keepalive-unmatched', 'grpc-keepalive-punished'} & ids(run(client + policy % '5 * time.Second'))
+    assert 'grpc-keepalive-punished' in ids(run(client + policy % 'time.Minute'))

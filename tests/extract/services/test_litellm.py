@@ -65,3 +65,13 @@ def test_a_key_for_a_server_of_ones_own_is_no_secret(run: Run, base: str, found:
 def test_a_master_key_in_the_file(run: Run, key: str, severity: str) -> None:
     result = run({'config.yaml': _MODEL % '' + f'general_settings: {{master_key: {key}}}\n'})
     assert [finding.severity for finding in result.findings if finding.rule.id == 'secret-inline'] == ([severity] if severity else [])
+
+
+def test_the_pool_in_a_mounted_file_counts_for_every_worker(run: Run) -> None:
+    compose = (
+        'services:\n  litellm:\n    image: ghcr.io/berriai/litellm:main-v1.75.0\n    command: ["--config=/app/config.yaml", "--num_workers", "2"]\n'
+        '    volumes: ["./config.yaml:/app/config.yaml"]\n    environment: {DATABASE_URL: "postgresql://a:b@db/litellm"}\n  db:\n    image: postgres:17\n'
+    )
+    config = _MODEL % '' + 'general_settings: {database_url: os.environ/DATABASE_URL, database_connection_pool_limit: 100}\n'
+    (found,) = (item for item in run({'compose.yaml': compose, 'config.yaml': config}).findings if item.rule.id.startswith('db-'))
+    assert (found.rule.id, found.values['total'], found.place.document.path) == ('db-pools-exceed-server', 200, 'config.yaml')

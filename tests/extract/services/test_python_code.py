@@ -124,3 +124,31 @@ def test_names_that_grpc_does_not_know(run, key: str, found: bool) -> None:  # t
 @pytest.mark.parametrize('path', ['tests/a.py', 'app/test_a.py', 'alembic/env.py', 'db/migrations/a.py', 'examples/a.py', 'app/cli/a.py'])
 def test_what_no_service_runs_is_not_judged(run, path: str) -> None:  # type: ignore[no-untyped-def]
     assert kinds(run(_ALCHEMY + 'e = create_engine(url)', path)) == []
+
+
+@pytest.mark.parametrize('head', ['import grpc\nfrom grpc import aio\n', 'from grpc import aio\n'])
+def test_the_asynchronous_part_of_grpc_by_its_own_name(run, head: str) -> None:  # type: ignore[no-untyped-def]
+    server = one(run(head + "server = aio.server(options=[('grpc.http2.min_ping_interval_without_data_ms', 9000)])\n"), 'grpc-server')
+    assert server['min_time_s'].value == 9
+
+
+@pytest.mark.parametrize(
+    ('url', 'host'),
+    [
+        ("f'postgresql+asyncpg://{user}:{password}@db:5432/{name}'", 'db'), ("'postgresql+asyncpg://' + user + ':' + password + '@db/' + name", 'db'),
+        ("f'postgresql+asyncpg://{user}:{password}@{host}/app'", None), ('url()', None), ("user + password", None),
+    ],
+)  # fmt: skip
+def test_a_url_with_parts_that_are_worked_out(run, url: str, host: str | None) -> None:  # type: ignore[no-untyped-def]
+    assert one(run(f'{_ALCHEMY}engine = create_engine({url}, pool_size=5)\n'), 'pool')['host'].known_value == host
+
+
+@pytest.mark.parametrize(
+    ('driver', 'more', 'kept'),
+    [
+        ('+asyncpg', '', 100), ('+psycopg', '', 5), ('+psycopg2', '', 0), ('', '', None), ('+asyncpg', ", connect_args={'timeout': 5}", 100),
+        ('+asyncpg', ", connect_args={'statement_cache_size': 0}", None), ('+asyncpg', ', connect_args=given()', None), ('+psycopg', ", connect_args={'prepare_threshold': None}", None),
+    ],
+)  # fmt: skip
+def test_prepared_statements_of_the_driver(run, driver: str, more: str, kept: int | None) -> None:  # type: ignore[no-untyped-def]
+    assert one(run(f"{_ALCHEMY}engine = create_engine('postgresql{driver}://a:b@db/app'{more})\n"), 'pool')['statement_cache'].known_value == kept
