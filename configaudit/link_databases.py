@@ -8,9 +8,12 @@ from configaudit.knowledge.service_kinds import DATABASE
 from configaudit.link import NOT_SEEN, Index, declared, host_names, nearest
 from configaudit.link_pools import run_in_code, size_in_code
 from configaudit.model import Component, Peers, Setting
+from configaudit.patterns import regex
 from configaudit.places import Place
 
 _LOCAL = ('localhost', '127.0.0.1', '::1')
+_MANAGED = regex(r'\.(?:rds|cache)\.amazonaws\.com(?:\.cn)?$|\.database\.(?:azure|windows)\.(?:com|net)$|\.(?:neon\.tech|supabase\.com?|aivencloud\.com|ondigitalocean\.com|psdb\.cloud)$')
+"""Hosts of databases that a provider runs: no configuration file of a server is theirs."""
 _RESERVED = {'postgres': 3}
 """Connections that are kept for superusers where nobody says (PostgreSQL, superuser_reserved_connections)."""
 
@@ -27,7 +30,7 @@ def link_databases(by_kind: Mapping[str, list[Component]], context: Context) -> 
     for pool in pools:
         found = (
             declared(pool, databases, context) or _by_host(pool, named) or _in_pod(pool, databases) or _by_secret(pool, databases)
-            or ([] if _value(pool, 'written_in') else lone.get(_value(pool, 'product'), []))
+            or ([] if _value(pool, 'written_in') or _MANAGED.search(str(_value(pool, 'host') or '')) else lone.get(_value(pool, 'product'), []))
         )  # fmt: skip
         pool.peer_map['database'] = Peers.of(found, context.complete, NOT_SEEN['database'])
         for database in found:

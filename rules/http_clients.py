@@ -68,19 +68,19 @@ def client_per_request(client: Component) -> Iterator[Problem]:
 
 @rule(
     'go-http2-silently-off', on='http-transport', severity='advice', checklist='july-5',
-    source='Go net/http, Transport.ForceAttemptHTTP2: with a TLSClientConfig of its own a transport speaks HTTP/1.1 only; measured',
+    source='Go net/http, Transport.ForceAttemptHTTP2: with a TLSClientConfig, Dial or DialContext of its own a transport speaks HTTP/1.1 only; measured',
     effect='one connection carries many requests', side_effect='all requests share a connection: one that is lost takes more of them with it',
 )  # fmt: skip
 def http2_silently_off(transport: Component) -> Iterator[Problem]:
-    """A transport with its own TLS configuration drops HTTP/2 without a word, and opens a connection for every request at once.
+    """A transport with its own TLS configuration or dialer drops HTTP/2 without a word, and opens a connection for every request at once.
 
     Set ForceAttemptHTTP2, or clone http.DefaultTransport and change the copy. Where HTTP/1.1 is meant, raise MaxIdleConnsPerHost from 2.
     """
-    own, decided = transport['own_tls'], transport['http2_decided']
+    own, decided = transport['turns_http2_off'], transport['http2_decided']
     if decided.value:
         raise NotApplicable('the file says which protocol it wants')
     if own.value:
-        yield Problem(own, 'this TLS configuration turns HTTP/2 off: the transport has no ForceAttemptHTTP2')
+        yield Problem(own, 'this {value} turns HTTP/2 off: the transport has no ForceAttemptHTTP2')
 
 
 @rule(

@@ -10,17 +10,22 @@ _NETWORK = ('nlb', 'nlb-ip', 'external')
 
 
 @rule(
-    'idle-timeout-annotation-unread', on='service', severity='warning', confidence='medium',
+    'idle-timeout-annotation-unread', on=('service', 'proxy-route'), severity='warning', confidence='medium',
     source='AWS Load Balancer Controller documentation, Service and Ingress annotations; AWS, Network Load Balancer attributes: no idle_timeout.timeout_seconds',
     effect='the timeout that is meant holds',
 )  # fmt: skip
-def idle_timeout_annotation_unread(service: Component) -> Iterator[Problem]:
+def idle_timeout_annotation_unread(end: Component) -> Iterator[Problem]:
     """An idle timeout that is written for another kind of load balancer does nothing: the default holds, and connections are dropped after it.
 
-    Classic load balancers read aws-load-balancer-connection-idle-timeout, ALBs the load-balancer-attributes of their Ingress, and NLBs
-    neither: theirs is tcp.idle_timeout.seconds of the listener.
+    Classic load balancers read aws-load-balancer-connection-idle-timeout, ALBs the load-balancer-attributes of their Ingress (not those of
+    target groups or listeners), and NLBs neither: theirs is tcp.idle_timeout.seconds of the listener.
     """
-    given = service['annotations']
+    if end.kind.name == 'proxy-route':
+        misplaced = end['idle_misplaced']
+        if misplaced.is_set:
+            yield Problem(misplaced, '{value}: idle_timeout.timeout_seconds is an attribute of the load balancer and belongs into load-balancer-attributes')
+        return
+    given = end['annotations']
     annotations: dict[str, object] = given.value or {}
     found = list(_unread(annotations))
     if not found:

@@ -51,7 +51,7 @@ LIBRARIES: dict[str, Library] = {
         'maxevictableidletimemillis': ('idle_timeout_s', 'ms'), 'phytimeoutmillis': ('max_lifetime_s', 'ms'),
         'testonborrow': ('test_on_borrow', 'bool'), 'testwhileidle': ('test_while_idle', 'bool'),
         'connecttimeout': ('connect_timeout_s', 'ms'), 'sockettimeout': ('socket_timeout_s', 'ms'),
-    }, 8, 0, {'wait_timeout_s': (0, -0.001), 'max_lifetime_s': (0, -0.001)}),
+    }, 8, 0, {'wait_timeout_s': (0, -0.001), 'max_lifetime_s': (0, -0.001)}, None, math.inf),
     'tomcat': Library('Tomcat JDBC', {
         'maxactive': ('max_open', 'count'), 'maxidle': ('max_idle', 'count'), 'minidle': ('min_idle', 'count'),
         'maxwait': ('wait_timeout_s', 'ms'), 'maxage': ('max_lifetime_s', 'ms'), 'testonborrow': ('test_on_borrow', 'bool'),

@@ -73,11 +73,12 @@ ROUTE = declare(Kind('proxy-route', (), {
     'server_requests': SettingSpec('count', math.inf),
     'in_mesh': SettingSpec('bool', False),
     'deregistration_delay_s': SettingSpec('s'),
+    'idle_misplaced': SettingSpec('text'),
     'pods_are_targets': SettingSpec('bool', False),
 }))  # fmt: skip
 """`hosts`: names that requests must be sent to for the route to take them. `in_mesh`: it is applied by the sidecars of callers.
 `server_requests`: how many a server takes at
-once, `queue_timeout_s`: how long others wait for it. `middlewares`, `transport`: names of what Traefik's routes take in. `deregistration_delay_s`: how long a load balancer lets
+once, `queue_timeout_s`: how long others wait for it. `middlewares`, `transport`: names of what Traefik's routes take in. `idle_misplaced`: an annotation in which an ALB's idle timeout does nothing. `deregistration_delay_s`: how long a load balancer lets
 requests finish on a server that leaves. `pods_are_targets`: it knows pods, not nodes. `connection`: the Connection header that goes upstream, '' when it is cleared. `websocket`: it serves upgrades only.
 `read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
 `first_byte_timeout_s`: the longest wait for the head of an answer. `answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own

@@ -209,7 +209,7 @@ HTTP_TRANSPORT = declare(Kind('http-transport', (), {
     'no_such_api': SettingSpec('text'),
     'wants_http2': SettingSpec('bool', False),
     'cleartext_url': SettingSpec('text'),
-    'own_tls': SettingSpec('bool', False),
+    'turns_http2_off': SettingSpec('text', ''),
     'http2_decided': SettingSpec('bool', False),
 }))  # fmt: skip
 

@@ -20,6 +20,8 @@ _DECIDED = regex(rb'ForceAttemptHTTP2|TLSNextProto|NextProtos|SetHTTP2|http2\.Co
 _GATEWAY = regex(rb'ReverseProxy|text/event-stream|/completions|http\.Flusher')
 """Words of a program that hands many requests on: there the protocol matters."""
 _POOL = {'MaxIdleConnsPerHost': 'idle_per_host', 'MaxIdleConns': 'idle_total', 'MaxConnsPerHost': 'connections'}
+_DIALS = ('DialContext', 'DialTLSContext', 'Dial', 'DialTLS')
+"""Fields of a transport that turn HTTP/2 off as its TLSClientConfig does: with cleartext there is none to lose."""
 _NO_API = 'golang.org/x/net/http2 has no WithTransport'
 _URL = regex(rb'"(http://[^"/\s]+)')
 _HERE = regex(rb'http://(?:localhost|127\.|0\.0\.0\.0|\[::1?\]|169\.254\.)')
@@ -63,10 +65,11 @@ def _holder(scope: Scope, literal: Any) -> str:
 def _plain(source: Source, scope: Scope, literal: Any, gateway: bool) -> dict[str, Setting]:
     fields = source.fields(literal) or {}
     settings: dict[str, Setting] = {}
-    custom = fields.get('TLSClientConfig')
-    if gateway and custom is not None:
-        place = source.place(custom)
-        settings['own_tls'] = Setting('own_tls', True, place, locked=LOCKED)
+    over_tls = b'https://' in source.data and b'"unix"' not in source.data
+    own = next((field for field in ('TLSClientConfig', *(_DIALS if over_tls else ())) if field in fields), '')
+    if gateway and own:
+        place = source.place(fields[own])
+        settings['turns_http2_off'] = Setting('turns_http2_off', 'TLS configuration' if own == 'TLSClientConfig' else 'dialer', place, locked=LOCKED)
         settings['http2_decided'] = Setting('http2_decided', _DECIDED.search(source.data) is not None, place)
     if gateway and 'ForceAttemptHTTP2' in fields and b'SetUnencryptedHTTP2' not in source.data:
         _cleartext(source, settings, setting_at(source, scope, 'wants_http2', fields['ForceAttemptHTTP2']))

@@ -23,6 +23,8 @@ _ATTRIBUTES = (
     ('deregistration_delay_s', 'target-group-attributes', 'deregistration_delay.timeout_seconds', 300, 'AWS, target group attributes'),
 )
 """Setting, the annotation it stands in, the attribute there, what holds without it."""
+_ELSEWHERE = ('target-group-attributes', 'listener-attributes')
+"""Annotations whose attributes have no idle timeout."""
 
 
 def route_of(owner: Owner, root: Map, annotations: Map | None, product: str, backends: list[tuple[str, str, Place]]) -> Component:
@@ -74,6 +76,10 @@ def _alb(owner: Owner, annotations: Map | None, place: Place, hidden: str, setti
         word = word_of(owner.document, get(annotations, _ALB + key))
         reason = hidden or ('another Ingress of its group may set it' if shared and name == 'read_timeout_s' else '')
         settings[name] = attribute_of(name, word, attribute) or Setting(name, default, place, 'default', reason or _unread(word), source=source)
+    for key in _ELSEWHERE:
+        word = word_of(owner.document, get(annotations, _ALB + key))
+        if word is not None and _ATTRIBUTES[0][2] in word.value:
+            settings['idle_misplaced'] = Setting('idle_misplaced', _ALB + key, word.place)
     settings['pods_are_targets'] = Setting('pods_are_targets', text(annotations, _ALB + 'target-type') == 'ip', place)
 
 

@@ -138,6 +138,7 @@ def _pool(source: Source, scope: Scope, call: Any, maker: _Maker) -> Component |
         if product not in _DRIVERS:
             return None
         library = _DRIVERS[product][0]
+    options.settings.update(_host(source, scope, fields))
     return _component(source, scope, call, library, product, address, text, options, complete)
 
 
@@ -149,6 +150,7 @@ def _knexfile(source: Source) -> Iterator[Component]:
         fields = source.fields(node, source.file)
         product = _PRODUCTS.get(text_of(source, source.file, fields.values['client']) or '', '')
         options, complete = _options(source, source.file, fields, _MAKERS['knex'])
+        options.settings.update(_host(source, source.file, fields))
         if product:
             address = fields.values.get('connection')
             yield _component(source, source.file, node, 'knex', product, address, text_of(source, source.file, address), options, complete)
@@ -185,6 +187,15 @@ def _address(source: Source, scope: Scope, arguments: list[Any], given: Fields |
     if first is not None and not _is_object(source, scope, first) and (text_of(source, scope, first) is not None or variable_of(source, scope, first)):
         return first
     return next((node for name in _URLS if given is not None and (node := given.values.get(name)) is not None), None)
+
+
+def _host(source: Source, scope: Scope, fields: Fields) -> dict[str, Setting]:
+    """The host that a field names: of the options, or of the `connection` in them. A variable with a default may name any."""
+    inner = fields.values.get('connection')
+    below = source.fields(inner, scope) if inner is not None and _is_object(source, scope, inner) else fields
+    node = below.values.get('host')
+    host = _sure_text(source, scope, node) if node is not None else ''
+    return {'host': Setting('host', host, source.place(node))} if host else {}
 
 
 def _options(source: Source, scope: Scope, fields: Fields, maker: _Maker) -> tuple[Options, bool]:

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from configaudit.extract.process import Reading, nothing
+from configaudit.extract.services.dsn import parse_dsn
 from configaudit.extract.services.pool_drafts import Draft, component_of
 from configaudit.extract.services.source_role import SHORT_LIVED, is_served
+from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import GRPC_CLIENT, GRPC_SERVER, HTTP_CLIENT
 from configaudit.model import Component, Kind, Setting
 from configaudit.parse.grammar import Unreadable
@@ -35,6 +37,7 @@ _POOLS = {
     'sqlx::postgres::PgPoolOptions::new': ('sqlx', 'postgres'), 'sqlx::mysql::MySqlPoolOptions::new': ('sqlx', 'mysql'),
     'r2d2::Pool::builder': ('r2d2', ''), 'diesel::r2d2::Pool::builder': ('r2d2', ''), 'bb8::Pool::builder': ('bb8', ''),
 }  # fmt: skip
+_CONNECTORS = ('connect', 'connect_lazy')
 _CLIENTS = ('reqwest::Client::builder', 'reqwest::ClientBuilder::new')
 _STREAMS = regex(rb'\.bytes_stream\(\)|text/event-stream|\.eventsource\(|\bEventSource::')
 _LOCAL = regex(r'(?:[a-z]+:/*)?(?:localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)(?:[:/]|$)|unix:')
@@ -114,10 +117,22 @@ def _pool(source: Source, chain: Chain) -> Component | None:
         settings['per_request'] = Setting('per_request', True, place)
     if b'statement_cache_capacity' in source.data:
         settings['statement_cache'] = Setting('statement_cache', None, place, reason=_WORKED_OUT)
+    settings.update(_host(source, chain))
     settings['product'] = Setting('product', product, place)
     settings['written_in'] = Setting('written_in', _WRITTEN_IN, place)
     path = source.document.path
     return component_of(Draft('code', library, settings, place), path.rpartition('/')[2], '', path, '')
+
+
+def _host(source: Source, chain: Chain) -> dict[str, Setting]:
+    """The host of the URL that a pool is connected with, where the program writes it."""
+    arguments = [argument for method in _CONNECTORS if method in chain.methods for argument in source.arguments(chain.methods[method])[:1]]
+    try:
+        url = source.value(arguments[0], chain.function) if len(arguments) == 1 else None
+    except Unfolded:
+        return {}
+    dsn = parse_dsn(Word(url, source.place(arguments[0]), False, locked=_LOCKED)) if isinstance(url, str) else None
+    return {'host': Setting('host', dsn.host, source.place(arguments[0]))} if dsn is not None and dsn.host else {}
 
 
 def _http(source: Source, chain: Chain, only: bool) -> Component:

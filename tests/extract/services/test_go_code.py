@@ -142,6 +142,9 @@ _PROXY = 'func f() { p := &httputil.ReverseProxy{Transport: &http.Transport{TLSC
     [
         (_PROXY % '', True), (_PROXY % ', ForceAttemptHTTP2: true', False), (_PROXY.replace('TLSClientConfig: c%s', 'MaxIdleConnsPerHost: 9'), False),
         ('func f() { t := &http.Transport{TLSClientConfig: c} }', False),
+        (_PROXY.replace('TLSClientConfig: c%s', 'DialContext: d.DialContext'), False),
+        (_PROXY.replace('TLSClientConfig: c%s', 'DialContext: d.DialContext') + '\n\nconst target = "https://llm.example.com"\n', True),
+        (_PROXY.replace('TLSClientConfig: c%s', 'DialContext: d.DialContext, ForceAttemptHTTP2: true') + '\n\nconst target = "https://llm.example.com"\n', False),
     ],
 )  # fmt: skip
 def test_a_gateway_that_loses_http2(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]

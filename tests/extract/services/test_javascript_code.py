@@ -329,3 +329,17 @@ def test_a_schema_that_is_no_part_of_the_service(run, path: str) -> None:  # typ
 )
 def test_what_asks_for_generated_text(run, text: str, found: bool) -> None:  # type: ignore[no-untyped-def]
     assert ('first-token-after-client-timeout' in ids(run(text, 'src/llm.ts'))) is found
+
+
+@pytest.mark.parametrize(
+    ('text', 'host'),
+    [
+        (PG + "new Pool({ host: 'pg.shop.svc', max: 5 });", 'pg.shop.svc'),
+        (PG + "const HOST = 'pg';\nnew Pool({ host: HOST, max: 5 });", 'pg'),
+        (PG + "new Pool({ host: process.env.PGHOST || 'pg', max: 5 });", None),
+        ("import knex from 'knex';\nexport const db = knex({ client: 'pg', connection: { host: 'pg', user: 'u' }, pool: { max: 7 } });", 'pg'),
+        ("import mysql from 'mysql2';\nexport const db = mysql.createPool({ host: 'my', connectionLimit: 7 });", 'my'),
+    ],
+)
+def test_the_host_that_options_name(run, text: str, host: str | None) -> None:  # type: ignore[no-untyped-def]
+    assert one(run(text), 'pool')['host'].known_value == host

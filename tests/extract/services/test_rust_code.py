@@ -65,6 +65,12 @@ def test_sqlx(run) -> None:  # type: ignore[no-untyped-def]
     assert ids(result) == {'db-lifetime-unbounded'}
 
 
+@pytest.mark.parametrize(('url', 'host'), [('"postgres://u@pg:5432/x"', 'pg'), ('&config.url', None)])
+def test_the_host_that_a_pool_connects_to(run, url: str, host: str | None) -> None:  # type: ignore[no-untyped-def]
+    pool = one(run(f'async fn open() {{ let p = Options::new().max_connections(9).connect({url}).await; }}'), 'pool')
+    assert pool['host'].known_value == host
+
+
 def test_reqwest(run) -> None:  # type: ignore[no-untyped-def]
     made = 'fn f() { reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?; }\n'
     result = run(made + 'fn g() { let s = answer.bytes_stream(); }')

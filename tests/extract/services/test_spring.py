@@ -230,3 +230,44 @@ def test_other_starters_have_other_keys(run: Run) -> None:
 def test_the_environment_names_those_pools_too(run: Run, variables: str, library: str, size: int) -> None:
     (pool,) = of(run({'compose.yaml': f'services:\n  api:\n    image: example.com/api:1\n    environment: {{{variables}}}\n'}), 'pool')
     assert (pool['library'].value, pool['max_open'].value, pool.peers('carrier')[0].name) == (library, size, 'api')
+
+
+PODS = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data:
+  application.yml: |
+    server: {shutdown: graceful}
+    spring: {lifecycle: {timeout-per-shutdown-phase: 30s}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop}
+spec:
+  selector: {matchLabels: {app: shop}}
+  template:
+    metadata: {labels: {app: shop}}
+    spec:
+      containers:
+      - name: shop
+        image: example.com/shop:1.0
+        command: [java, -jar, /app.jar]
+        lifecycle: {preStop: {exec: {command: [sleep, "10"]}}}
+        volumeMounts: [{name: settings, mountPath: /config}]
+      volumes: [{name: settings, configMap: {name: %s}}]
+"""
+
+
+@pytest.mark.parametrize(('mounted', 'is_found'), [('settings', True), ('other', False)])
+def test_the_server_of_a_mounted_file_runs_in_the_pod_that_mounts_it(run: Run, mounted: str, is_found: bool) -> None:
+    result = run({'shop.yaml': PODS % mounted})
+    assert ('drain-timeout-exceeds-grace' in {item.rule.id for item in result.findings}) is is_found
+    (server,) = of(result, 'http-server')
+    assert [carrier.name for carrier in server.peers('carrier')] == (['shop'] if is_found else [])
+
+
+def test_of_two_pods_that_mount_a_file_none_is_chosen(run: Run) -> None:
+    text = PODS % 'settings'
+    result = run({'shop.yaml': text + '---\n' + text.partition('---\n')[2].replace('shop', 'store')})
+    (server,) = of(result, 'http-server')
+    assert not server.peers('carrier')
