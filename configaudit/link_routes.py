@@ -126,17 +126,30 @@ def _names(route: Component) -> Iterator[str]:
         yield upstream.name
 
 
+_SELECTED = 'whether the policy {} holds depends on labels that its selector asks for: set timeouts.request'
+
+
 def _from_policies(route: Component, by_kind: Mapping[str, list[Component]]) -> None:
-    """What policies attached to a route, or to its Gateway, set for it. An AIGatewayRoute makes an HTTPRoute of its own name."""
+    """What policies attached to a route, or to its Gateway, set for it; the route's own come first. An AIGatewayRoute makes an HTTPRoute of its own name."""
     names: tuple[str, ...] = route['gateways'].known_value or ()  # type: ignore[assignment]
     own = route.identity.split('/')[-3]
-    for policy in by_kind.get('route-policy', ()):
-        applies: tuple[tuple[str, str], ...] = policy['applies_to'].known_value or ()  # type: ignore[assignment]
-        if not any(pair in applies for pair in (('HTTPRoute', own), ('AIGatewayRoute', own), *(('Gateway', name) for name in names))):
-            continue
-        for setting in ('total_timeout_s', 'retry_on', 'attempts'):
-            if policy[setting].is_set and not route[setting].is_set:
-                route.settings[setting] = policy[setting]
+    policies = by_kind.get('route-policy', ())
+    homes = {gateway.scope for gateway in by_kind.get('gateway', ()) if gateway.name in names}
+    for kinds, called, scopes in ((('HTTPRoute', 'AIGatewayRoute'), (own,), {route.scope}), (('Gateway',), names, homes)):
+        for policy in policies:
+            applies: tuple[tuple[str, str], ...] = policy['applies_to'].known_value or ()  # type: ignore[assignment]
+            meant = {name for kind, name in applies if kind in kinds}
+            at_home = not policy.scope or not scopes or '' in scopes or policy.scope in scopes
+            if meant & set(called) or (at_home and '*' in meant):
+                _take_policy(route, policy)
+            elif at_home and '?' in meant and policy['total_timeout_s'].is_set and not route['total_timeout_s'].is_set:
+                route.settings['total_timeout_s'] = policy['total_timeout_s']._replace(known_value=None, reason=_SELECTED.format(policy.name))
+
+
+def _take_policy(route: Component, policy: Component) -> None:
+    for setting in ('total_timeout_s', 'retry_on', 'attempts'):
+        if policy[setting].is_set and not route[setting].is_set:
+            route.settings[setting] = policy[setting]
 
 
 def _gateway_timeout(route: Component, by_kind: Mapping[str, list[Component]]) -> None:

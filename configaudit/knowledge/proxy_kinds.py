@@ -27,6 +27,7 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'follows_client': SettingSpec('bool', False, ('connectionPool', 'http', 'useClientProtocol')),
     'ping_interval_s': SettingSpec('s', math.inf),
     'ping_timeout_s': SettingSpec('s', 20),
+    'tcp_probed': SettingSpec('bool', False),
     'backend_protocol': SettingSpec('text', 'HTTP'),
     'connect_timeout_s': SettingSpec('s', 5, source='Envoy v3 API, Cluster.connect_timeout'),
     'breaker': SettingSpec('count', 1024, source='Envoy v3 API, CircuitBreakers.Thresholds: 1024 connections, pending requests and requests'),
@@ -34,7 +35,7 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'pending': SettingSpec('count', None, ('connectionPool', 'http', 'http1MaxPendingRequests')),
 }))  # fmt: skip
 """`targets`: (host, port) as text. `direct`: nginx passes to a host without an `upstream` block. `protocol_http`: '1.0', '1.1',
-'2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''."""
+'2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''. `tcp_probed`: Envoy sets TCP keepalive."""
 
 ROUTE = declare(Kind('proxy-route', (), {
     'product': SettingSpec('text'),
@@ -124,7 +125,7 @@ ROUTE_POLICY = declare(Kind('route-policy', (), {
     'retry_on': SettingSpec('text', ''),
     'attempts': SettingSpec('count', 2, source='Envoy Gateway, Retry.numRetries'),
 }))  # fmt: skip
-"""Envoy Gateway's BackendTrafficPolicy. `applies_to`: (kind, name) of what it is attached to."""
+"""Envoy Gateway's BackendTrafficPolicy. `applies_to`: (kind, name) of what it is attached to; '*' for all of a kind, '?' for those with labels."""
 
 LOAD_BALANCER = declare(Kind('load-balancer', (), {
     'product': SettingSpec('text'),

@@ -95,6 +95,7 @@ def test_a_gap_is_held_against_the_first_token(run: Run, inner: str, numbers: di
 ROUTE = 'apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a}\nspec: {parentRefs: [{name: edge}], rules: [{LIMITbackendRefs: [{name: vllm}]}]}\n'
 GATEWAY = 'apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge}\nspec: {gatewayClassName: CLASS}\n'
 POLICY = 'apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: p}\nspec: {targetRefs: [{kind: HTTPRoute, name: a}], timeout: {http: {requestTimeout: 0s}}}\n'
+EVERY = 'apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: all}\nspec: {targetSelectors: [{group: gateway.networking.k8s.io, kind: Gateway}], timeout: {http: {requestTimeout: 0s}}}\n'
 BACKEND = 'apiVersion: networking.gke.io/v1\nkind: GCPBackendPolicy\nmetadata: {name: p}\nspec: {default: {timeoutSec: 1200}, targetRef: {kind: Service, name: vllm}}\n'
 
 
@@ -103,6 +104,11 @@ BACKEND = 'apiVersion: networking.gke.io/v1\nkind: GCPBackendPolicy\nmetadata: {
     ('', [GATEWAY.replace('CLASS', 'eg')], {}, ['warning']),
     ('', [GATEWAY.replace('CLASS', 'eg')], {'longest_generation_s': 10}, []),
     ('', [GATEWAY.replace('CLASS', 'eg'), POLICY], {}, []),
+    ('', [GATEWAY.replace('CLASS', 'eg'), EVERY], {}, []),
+    ('', [GATEWAY.replace('CLASS', 'eg'), EVERY.replace('}],', ', matchLabels: {tier: llm}}],')], {}, []),
+    ('', [GATEWAY.replace('CLASS', 'eg'), EVERY.replace('kind: Gateway', 'kind: GRPCRoute')], {}, ['warning']),
+    ('', [GATEWAY.replace('CLASS', 'eg').replace('edge}', 'edge, namespace: a}'), EVERY.replace('all}', 'all, namespace: b}')], {}, ['warning']),
+    ('', [GATEWAY.replace('CLASS', 'eg'), EVERY.replace('0s', '20s'), POLICY], {}, []),
     ('', [GATEWAY.replace('CLASS', 'gke-l7-rilb')], {}, ['warning']),
     ('', [GATEWAY.replace('CLASS', 'gke-l7-rilb'), BACKEND], {}, []),
     ('', [GATEWAY.replace('CLASS', 'istio')], {}, []),

@@ -8,13 +8,14 @@ from configaudit.extract.process import Reading, nothing
 from configaudit.extract.services.database import file_settings, known_keys, parameter, server_of
 from configaudit.extract.services.pgbouncer import Behind, Pooler, pool_of
 from configaudit.extract.services.pgbouncer import server_of as pooler_server
-from configaudit.extract.words import Word, is_open, word_of
+from configaudit.extract.words import Word, is_hidden, word_of
 from configaudit.knowledge.database_operators import OPERATORS, Operator
 from configaudit.knowledge.images import name_and_tag
 from configaudit.knowledge.pool_libraries import squash
 from configaudit.model import Component, Setting, Slot
 from configaudit.parse.tree import Map, Scalar, Seq, get, key_place, mapping, maps, place_of, plain, text
 from configaudit.places import Document, Place
+from configaudit.units import HOLE
 
 _ELSEWHERE = 'the configuration of the operator says how many connections its pooler opens (60 in all where it says nothing)'
 
@@ -26,7 +27,7 @@ def read_cluster(owner: Owner, root: Map) -> Reading:
     if not api.startswith(operator.api):
         return reading
     settings = _settings(owner, root, operator)
-    partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
+    partial = owner.partial or _filled(owner.document, root, *operator.parameters, operator.text)
     if 'max_connections' not in settings and operator.derived:
         partial = partial or operator.derived
     count = _instances(owner.document, root, operator)
@@ -46,6 +47,19 @@ def read_cluster(owner: Owner, root: Map) -> Reading:
         reading.components.append(replicas)
     reading.components.extend(_own_pooler(owner, root, partial))
     return reading
+
+
+def _filled(document: Document, root: Map, *paths: tuple[str, ...]) -> str:
+    """Why keys of mappings may be missing: a template writes some of them, or of those on the way to them."""
+    for path in ((), *paths):
+        node: object = root
+        for key in ('', *path):
+            node = node.get(key) if key and isinstance(node, Map) else node
+            if is_hidden(document, node) or (isinstance(node, Scalar) and HOLE in node.value):
+                return 'filled by a template'
+            if not isinstance(node, Map):
+                break
+    return ''
 
 
 def _settings(owner: Owner, root: Map, operator: Operator) -> dict[str, Setting]:
@@ -96,7 +110,7 @@ def read_pooler(owner: Owner, root: Map) -> Reading:
         given['pool_mode'] = mode
     image = next((text(item, 'image') or '' for item in maps(spec, 'template', 'spec', 'containers') if text(item, 'name') == 'pgbouncer'), '')
     place = key_place(owner.document, spec, 'pgbouncer') if bouncer is not None else key_place(owner.document, root, 'kind')
-    partial = owner.partial or ('filled by a template' if is_open(owner.document, root) else '')
+    partial = owner.partial or _filled(owner.document, root, ('spec', 'pgbouncer', 'parameters'))
     pooler = Pooler(
         owner.name, owner.identity, owner.namespace, place, given, (owner.name,), partial, name_and_tag(image)[1], 'yaml_edit',
         _count(owner.document, spec, 'instances', 1, place),
@@ -135,6 +149,7 @@ def _own_pooler(owner: Owner, root: Map, partial: str) -> Iterator[Component]:
     if bouncer is not None and owner.kind != 'postgresql':
         given = dict(_words(owner.document, mapping(bouncer, 'config', 'global')))
         place = key_place(owner.document, mapping(spec, 'proxy') or bouncer, 'pgBouncer')
+        partial = partial or _filled(owner.document, root, ('spec', 'proxy', 'pgBouncer', 'config', 'global'))
         yield from _beside(owner, given, place, '-pgbouncer', f'{owner.name}-primary', partial, _count(owner.document, bouncer, 'replicas', 1, place))
     asked = mapping(spec, 'connectionPooler')
     if owner.kind == 'postgresql' and spec is not None and (asked is not None or text(spec, 'enableConnectionPooler') == 'true'):

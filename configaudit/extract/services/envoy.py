@@ -73,6 +73,9 @@ def cluster_of(document: Document, cluster: Map, grpc: dict[str, str], partial: 
             settings['max_connections'] = setting('max_connections', document, thresholds, 'max_connections', 'count')
     if get(cluster, 'outlier_detection', 'max_ejection_percent') is not None:
         settings['ejects_percent'] = setting('ejects_percent', document, cluster['outlier_detection'], 'max_ejection_percent', 'count')
+    probes = mapping(cluster, 'upstream_connection_options', 'tcp_keepalive')
+    if probes is not None:
+        settings['tcp_probed'] = Setting('tcp_probed', bool(probes), key_place(document, mapping(cluster, 'upstream_connection_options') or cluster, 'tcp_keepalive'))
     if 'connect_timeout' in cluster:
         settings['connect_timeout_s'] = setting('connect_timeout_s', document, cluster, 'connect_timeout', 's')
     if 'max_requests_per_connection' in cluster:

@@ -129,13 +129,19 @@ def read_traffic_policy(owner: Owner, root: Map) -> Reading:
     spec = mapping(root, 'spec')
     for policy in reading.components if spec is not None else ():
         targets = [*maps(spec, 'targetRefs'), *filter(None, (mapping(spec, 'targetRef'),))]
-        applies = tuple((text(one, 'kind') or '', text(one, 'name') or '') for one in targets)
+        applies = (*((text(one, 'kind') or '', text(one, 'name') or '') for one in targets), *_selected(spec))
         policy.settings['applies_to'] = Setting('applies_to', applies, policy.place)
         policy.settings.update(_retries(owner, spec))
         given = policy['total_timeout_s']
         if given.is_set and given.known_value == 0:
             policy.settings['total_timeout_s'] = given._replace(known_value=math.inf)
     return reading
+
+
+def _selected(spec: Map | None) -> Iterator[tuple[str, str]]:
+    """What selectors attach a policy to: every object of a kind ('*'), or those with certain labels ('?')."""
+    for one in maps(spec, 'targetSelectors'):
+        yield text(one, 'kind') or '', '?' if 'matchLabels' in one or 'matchExpressions' in one else '*'
 
 
 def _retries(owner: Owner, spec: Map | None) -> Iterator[tuple[str, Setting]]:

@@ -72,6 +72,7 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
         drafts = [Draft(first.key, first.library or drafts[0].library, {**settings, **first.settings}, first.place)]
     else:
         drafts.extend(mounted)
+    drafts = [draft for draft in drafts if not _is_server(carrier, draft)]
     if not drafts:
         return []
     processes = processes_of(process, own_invocations(process, invocations, stores))
@@ -91,6 +92,15 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
                 pool.peer_map[kind] = carrier.peer_map[kind]
         pools.append(pool)
     return pools
+
+
+def _is_server(carrier: Component, draft: Draft) -> bool:
+    """Whether the address is that of the process itself: a server that shares its clients' ConfigMap opens no pool."""
+    host = draft.settings.get('host')
+    parts = str(host.known_value if host is not None else '' or '').split('.')
+    workloads = carrier.peers('workload')
+    own = [workload.name for workload in workloads] if workloads else [carrier.name]
+    return parts[0] in own and (len(parts) == 1 or parts[1:] == [carrier.scope] or parts[2:3] == ['svc'])
 
 
 def _secrets(process: Process) -> tuple[str, ...]:

@@ -138,6 +138,38 @@ def test_a_pooler_opens_connections_to_its_cluster(run: Run) -> None:
     assert (found.values['total'], found.values['usable'], found.severity) == (150, 97, 'error')
 
 
+@pytest.mark.parametrize('parameters', ['{{ toYaml .Values.parameters | nindent 6 }}', '\n      {{- .Values.parameters | toYaml | nindent 6 }}'])
+def test_what_a_template_writes_into_a_pooler_is_unknown(run: Run, parameters: str) -> None:
+    chart = {'chart/Chart.yaml': 'name: chart\nversion: 1.0.0\n', 'chart/values.yaml': 'parameters: {}\n'}
+    text = POOLER.replace('door', '{{ .Release.Name }}') + f'  instances: 4\n  pgbouncer:\n    poolMode: session\n    parameters: {parameters}\n'
+    result = run({**chart, 'chart/templates/pooler.yaml': text})
+    (pool,) = (component for component in result.components if component.kind.name == 'pool')
+    assert not pool['max_open'].is_known
+    assert [item.rule.id for item in result.findings if item.rule.id == 'db-pool-unstated'] == []
+
+
+SELF = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: ledger-db, namespace: bank}
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+        - name: db
+          image: example.com/bank/ledger-db:1
+          env: [{name: LEDGER_URI, value: "postgresql://u:p@HOST:5432/ledger"}]
+"""
+
+
+@pytest.mark.parametrize(('host', 'pools'), [
+    ('ledger-db', 0), ('ledger-db.bank', 0), ('ledger-db.bank.svc.cluster.local', 0), ('ledger-db.other', 1), ('ledger-db.example.com', 1), ('accounts-db', 1),
+])  # fmt: skip
+def test_a_server_is_no_client_of_itself(run: Run, host: str, pools: int) -> None:
+    result = run({'db.yaml': SELF.replace('HOST', host)})
+    assert len([component for component in result.components if component.kind.name == 'pool']) == pools
+
+
 @pytest.mark.parametrize(
     ('head', 'spec', 'names'),
     [

@@ -71,6 +71,13 @@ def test_a_cluster_that_nobody_calls_by_grpc(found: Callable[..., list[str]]) ->
     assert found({'envoy.yaml': CLUSTER}, 'grpc-backend-over-http1', 'envoy-grpc-keepalive-off') == []
 
 
+@pytest.mark.parametrize(('options', 'count'), [('', 1), ('upstream_connection_options: {tcp_keepalive: {}}, ', 1), ('upstream_connection_options: {tcp_keepalive: {keepalive_time: 30}}, ', 0)])
+def test_tcp_keepalive_finds_dead_connections_too(found: Callable[..., list[str]], options: str, count: int) -> None:
+    address = 'load_assignment: {endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: api, port_value: 9}}}}]}]}'
+    text = f'static_resources:\n  clusters:\n    - {{name: c, http2_protocol_options: {{}}, {options}{address}}}\ndynamic_resources: {{ads_config: {{grpc_services: [{{envoy_grpc: {{cluster_name: c}}}}]}}}}\n'
+    assert len(found({'envoy.yaml': text}, 'envoy-grpc-keepalive-off')) == count
+
+
 RULE = """apiVersion: networking.istio.io/v1
 kind: DestinationRule
 metadata: {name: r, namespace: n}
