@@ -13,6 +13,8 @@ _IMAGES = {
     'nginx': 'nginx', 'nginx-unprivileged': 'nginx', 'openresty': 'nginx', 'angie': 'nginx', 'caddy': 'caddy', 'haproxy': 'haproxy', 'traefik': 'traefik',
 }  # fmt: skip
 """Last part of an image's name -> the product whose configuration it reads."""
+_LEAD_TO_PODS = ('ingress-nginx', 'alb', 'gcp', 'gke', 'gateway-api', 'ai-gateway', 'istio')
+"""Products whose routes are objects of a cluster or a cloud: a compose service of the same name is another environment."""
 _ENGINE_UNSEEN = 'what answers behind the proxy is not among the files read'
 
 
@@ -46,6 +48,8 @@ def _link_targets(upstream: Component, services: list[Component], carriers: list
     found = nearest(upstream, [service for service in services if any(_answers(service, host, upstream.scope) for host, _ in targets)])
     names = {host for host, _ in targets}
     engines = [engine for service in found for engine in service.peers('engine')]
+    if upstream['product'].known_value in _LEAD_TO_PODS:
+        carriers = []
     carriers = nearest(upstream, [one for one in carriers if names.intersection(one['names'].known_value or ())])  # type: ignore[arg-type]
     engines.extend(engine for carrier in carriers for engine in carrier.peers('engine'))
     holders = [*carriers, *(pod for service in found for pod in service.peers('pod'))]

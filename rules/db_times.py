@@ -138,7 +138,7 @@ def wait_unbounded(pool: Component, *, advised_s: float = 5) -> Iterator[Problem
 
 
 @rule(
-    'db-jdbc-timeout-unset', on='pool', severity='warning', checklist='july-7',
+    'db-jdbc-timeout-unset', on='pool', severity='advice', checklist='july-7',
     source='MySQL Connector/J connectTimeout and socketTimeout default to 0; PgJDBC socketTimeout defaults to 0',
     effect='a dead database host frees its threads after the timeout',
     side_effect='queries longer than the socket timeout are cut: set it above the slowest one',

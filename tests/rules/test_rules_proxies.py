@@ -171,6 +171,15 @@ def test_the_engine_closes_before_envoy(run: Run, options: str, severities: list
     assert [item.severity for item in result.findings if item.rule.id == 'server-keepalive-shorter-than-proxy'] == severities
 
 
+@pytest.mark.parametrize(('name', 'count'), [('e', 0), ('f', 1)])
+def test_an_ingress_does_not_lead_to_a_compose_service_of_its_name(run: Run, name: str, count: int) -> None:
+    ingress = 'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a, annotations: {nginx.ingress.kubernetes.io/proxy-read-timeout: "600"}}\nspec: {rules: [{http: {paths: [{path: /, backend: {service: {name: NAME, port: {number: 8000}}}}]}}]}\n'
+    service = '---\napiVersion: v1\nkind: Service\nmetadata: {name: f}\nspec: {selector: {app: f}, ports: [{port: 8000}]}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: f}\nspec: {template: {metadata: {labels: {app: f}}, spec: {containers: [{name: f, image: "vllm/vllm-openai:v0.11.0", args: [--model, a/b]}]}}}\n'
+    engine = COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b')
+    result = run({'compose.yaml': engine, 'k8s.yaml': ingress.replace('NAME', name) + service})
+    assert len([item for item in result.findings if item.rule.id == 'server-keepalive-shorter-than-proxy']) == count
+
+
 def test_a_pool_that_is_undone_keeps_nothing_idle(found: Callable[..., list[str]]) -> None:
     files = {'compose.yaml': COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b'), 'site.conf': POOLED.replace('IDLE', '').replace('proxy_http_version 1.1;', '')}
     assert found(files, 'server-keepalive-shorter-than-proxy') == []

@@ -3,7 +3,7 @@
 from configaudit.patterns import regex
 
 _NOT_SERVED = regex(
-    r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|tests?|test_[^/]*|[^/]*_test|train(?:ing|er)?|train_[^/]*|fine_?tune[^/]*|evaluat\w*|eval_[^/]*)\.py$|[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|'
+    r'(?:^|/)(?:(?:conftest|setup|noxfile|manage|env|tests?|test_[^/]*|[^/]*_test|train(?:ing|er)?|train_[^/]*|fine_?tune[^/]*|evaluat\w*|eval_[^/]*|[^/]*migrat[^/]*)\.py$|[^/]*_test\.go$|(?:tests?|testing|testdata|testutils?|e2e|integration|mocks?|fakes?|'
     r'fixtures|benchmarks?|bench|benches|hack|tools|scripts|cli|commands|docs?|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party|train|training|fine-?tun\w*|evals?|evaluation|llm_judge)/)', 2
 )
 

@@ -121,7 +121,7 @@ def test_names_that_grpc_does_not_know(run, key: str, found: bool) -> None:  # t
     assert ('grpc-argument-unread' in ids(run(f'import grpc\ns = grpc.aio.server(options=[("{key}", 1)])\n'))) is found
 
 
-@pytest.mark.parametrize('path', ['tests/a.py', 'app/test_a.py', 'alembic/env.py', 'db/migrations/a.py', 'examples/a.py', 'app/cli/a.py'])
+@pytest.mark.parametrize('path', ['tests/a.py', 'app/test_a.py', 'alembic/env.py', 'db/migrations/a.py', 'examples/a.py', 'app/cli/a.py', 'backend/migrate_tenants.py', 'run_migrations.py'])
 def test_what_no_service_runs_is_not_judged(run, path: str) -> None:  # type: ignore[no-untyped-def]
     assert kinds(run(_ALCHEMY + 'e = create_engine(url)', path)) == []
 
