@@ -1,5 +1,6 @@
 """What programs dial and serve: gRPC clients in source code to the Services they name and the servers behind or beside them, HTTP servers to handlers that stream."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -126,7 +127,7 @@ def _beside(client: Component, servers: list[Component]) -> None:
     if client['target'].is_set or not time.is_known:
         return
     here = [server for server in servers if _folder(server) == _folder(client)]
-    accepting = [server for server in servers if _accepts(server, client)]
+    accepting = [server for server in servers if _accepts(server, client)] if time.known_value != math.inf else []
     chosen = accepting[:1] if accepting else here if len(here) == 1 else []
     if chosen:
         client.peer_map['grpc-server'] = Peers.of(chosen)

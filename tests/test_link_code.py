@@ -117,3 +117,11 @@ spec:
 def test_pings_after_the_balancer_forgot_the_connection(found: Audit, target: str, seconds: str, places: list[str]) -> None:
     files = {'rank/open.go': CLIENT % (target, seconds), 'serve/main.py': SERVER, 'deploy.yaml': BALANCED}
     assert [item.rpartition(':')[0] for item in found(files, 'grpc-idle-beyond-balancer')] == places
+
+
+@pytest.mark.parametrize(('options', 'linked'), [('', 0), (', grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 600 * time.Second})', 1)])
+def test_a_client_without_pings_and_target_is_linked_to_no_server_elsewhere(run: Callable[..., Result], options: str, linked: int) -> None:
+    client = CLIENT.partition('func open')[0] + 'func open(target string) (*grpc.ClientConn, error) {\n\treturn grpc.NewClient(target' + options + ')\n}\n'
+    components = run({'rank/open.go': client, 'serve/main.py': SERVER}).components
+    (found,) = (component for component in components if component.kind.name == 'grpc-client')
+    assert len(found.peers('grpc-server')) == linked

@@ -17,14 +17,14 @@ from configaudit.parse.shell import commands
 from configaudit.patterns import regex
 from configaudit.places import Document, Place, Segment
 
-_WORTH = ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/')
-_READERS = {'sysctl': 'sysctl', 'limits': 'limits', 'udev': 'udev'}
+_WORTH = ('sysctl', '/proc/sys/', '/queue/scheduler', '/limits.', '/udev/', '/etc/nginx/')
+_READERS = {'sysctl': 'sysctl', 'limits': 'limits', 'udev': 'udev', 'nginx': 'nginx'}
 _WRITE = regex(
     r"""\becho\s+(?:-[ne]+\s+)?(?P<quote>["']?)(?P<value>[\w-]+(?:[ \t]+\w+)*?)(?P=quote)\s*"""
     r"""(?:>>?|\|\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*(?P<path>/(?:proc/sys|sys/block)/[\w./*?\[\]-]+)"""
 )
 _BLOCK = regex(r'/sys/block/(?P<device>[^/]+)/queue/scheduler$')
-_TARGET = r"""(?:>>?|\btee(?:\s+-a)?)\s*["']?(?P<path>/etc/(?:sysctl|security/limits|udev/rules)\.[\w./@-]+)"""
+_TARGET = r"""(?:>>?|\btee(?:\s+-a)?)\s*["']?(?P<path>/etc/(?:(?:sysctl|security/limits|udev/rules)\.[\w./@-]+|nginx/[\w./-]+))"""
 _LINE = regex(r"""\becho\s+(?P<quote>["'])(?P<body>[^"'\n]+)(?P=quote)[^\n;&>]*""" + _TARGET)
 _HEREDOC = regex(
     r"""^[^\n#]*(?:<<-?\s*["']?(?P<end>\w+)["']?[^\n]*?)?""" + _TARGET +
@@ -94,16 +94,16 @@ def writes(script: Word, owner: str, node: bool) -> Iterator[Component]:
 
 
 def written_files(script: Word) -> Iterator[Document]:
-    """Files of kernel parameters, limits and udev rules that a script writes with here-documents or echo."""
+    """Files of kernel parameters, limits, udev rules and nginx that a script writes with here-documents or echo."""
     for pattern in (_HEREDOC, _LINE):
         for match in pattern.finditer(script.value):
             kind = format_of(match['path'], match['body'].encode())
             if kind in _READERS and script.pure and not _in_comment(script.value, match.start()):
                 note = 'echo writes it' if pattern is _LINE else ''
-                yield _inside(script.place.part(*match.span('body')), kind, note)
+                yield _inside(script.place.part(*match.span('body')), kind, note, match['path'])
 
 
-def _inside(place: Place, kind: str, note: str) -> Document:
+def _inside(place: Place, kind: str, note: str, path: str) -> Document:
     """A part of a document as a document of its own."""
     length = place.end - place.start
     segments = (Segment(0, place.start, length),)
@@ -114,6 +114,7 @@ def _inside(place: Place, kind: str, note: str) -> Document:
         outer=place,
         segments=lambda: segments,
         note=note or place.document.note,
+        called=path if kind == 'nginx' else '',
     )
 
 

@@ -25,7 +25,7 @@ _TIMEOUTS = {
 }  # fmt: skip
 """Calls that set a limit; a bare number is milliseconds."""
 _FACTORIES = ('SimpleClientHttpRequestFactory', 'HttpComponentsClientHttpRequestFactory', 'JdkClientHttpRequestFactory')
-_OKHTTP = ('okhttp3.', 'com.squareup.okhttp')
+_OKHTTP = ('okhttp3', 'com.squareup.okhttp')
 _OKHTTP_GAP_S = 10
 _STREAM = regex(rb'"text/event-stream"|"\[DONE\]"|"data: ?"|MediaType\.TEXT_EVENT_STREAM')
 _EVENT_SOURCE = regex(rb'\bEventSources?\b')

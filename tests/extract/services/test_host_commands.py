@@ -65,6 +65,15 @@ def test_here_documents(command: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ('command', 'is_found'),
+    [("sudo tee /etc/nginx/conf.d/llm.conf <<'EOF'", True), ('cat > /etc/nginx/sites-available/llm <<EOF', True), ('cat > /opt/notes/llm.conf <<EOF', False), ('# cat > /etc/nginx/conf.d/llm.conf <<EOF', False)],
+)  # fmt: skip
+def test_the_nginx_that_a_script_sets_up(found, command: str, is_found: bool) -> None:  # type: ignore[no-untyped-def]
+    script = f'#!/bin/bash\n{command}\nserver {{\n  listen 80;\n  location /v1/chat/completions {{ proxy_pass http://10.0.0.5:8000; proxy_read_timeout 20s; }}\n}}\nEOF\nsystemctl reload nginx\n'
+    assert found({'setup.sh': script}, 'first-token-after-read-timeout') == (['setup.sh:5:87 first-token-after-read-timeout'] if is_found else [])
+
+
 def test_a_privileged_container_tunes_its_node(found) -> None:  # type: ignore[no-untyped-def]
     pod = """apiVersion: v1
 kind: Pod

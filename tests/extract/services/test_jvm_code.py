@@ -196,3 +196,10 @@ def test_a_configuration_that_others_copy_is_no_pool(run) -> None:  # type: igno
 def test_methods_have_no_names_that_are_ignored(run) -> None:  # type: ignore[no-untyped-def]
     client = one(run('void g(NettyChannelBuilder b) { b.keepAliveTime(6, TimeUnit.MINUTES); }'), 'grpc-client')
     assert (client.partial != '', client['unread'].value, client['without_effect'].value) == (True, (), ())
+
+
+def test_a_client_of_an_import_with_a_star(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'package shop;\nimport okhttp3.*;\nclass A {\n  final OkHttpClient c = new OkHttpClient.Builder().callTimeout(java.time.Duration.ofSeconds(30)).build();\n}\n'
+    (tmp_path / 'A.java').write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert one(audit(['.'], Config()), 'http-client')['timeout_s'].value == 30
