@@ -81,7 +81,8 @@ def _by_host(pool: Component, named: Index) -> list[Component]:
     whole = [server for server in named.find([('host', host)]) if len(parts) > 1 and _fits(server, product)] if host else []
     if whole:
         return whole[:1]
-    managed = parts[-3:] == ['rds', 'amazonaws', 'com']  # <identifier>.<account's own>.<region>.rds.amazonaws.com
+    # <identifier>.<account's own>.<region>.rds.amazonaws.com, <server>.postgres.database.azure.com
+    managed = parts[-3:] == ['rds', 'amazonaws', 'com'] or parts[-3:] == ['database', 'azure', 'com']
     if not parts[0] or (len(parts) > 2 and parts[2] != 'svc' and not managed):
         return []
     scope = parts[1] if len(parts) > 1 and not managed else _namespace(pool)

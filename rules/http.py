@@ -245,7 +245,8 @@ def _closing_sides(upstream: Component) -> Iterator[tuple[Component, float, str,
                 raise Unknown(f'{variable} is not known')
             yield engine, closes, f'{variable} above that ({since} and newer)', Setting(variable, closes, word.place) if word is not None else None
     for server in upstream.peers('http-server'):
-        flag, keeps = _SERVERS.get(str(server['product'].value), ''), server['idle_timeout_s']
+        flag = 'server.keepAliveTimeout' if server['written_in'].known_value == 'Node.js' else _SERVERS.get(str(server['product'].value), '')
+        keeps = server['idle_timeout_s']
         if flag and keeps.value:
             yield server, float(keeps.value), f'{flag} above that', keeps
 

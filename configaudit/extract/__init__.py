@@ -200,7 +200,7 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         components = _call('services.code_environment', 'join', components, processes, stores)
     if any(component.kind.name == 'pool' and component.identity.endswith('/spring.datasource') and 'carrier' in component.peer_map for component in components):
         _call('services.spring_layers', 'join_processes', components)
-    if any(component.kind.name == 'http-server' and 'carrier' not in component.peer_map and component.place.document.outer is not None for component in components):
+    if processes and any(component.kind.name == 'http-server' and 'carrier' not in component.peer_map for component in components):
         _call('services.mounted_servers', 'claim', components, processes, stores)
     if any(data.kind in ('gunicorn', 'pydantic') for data in reading.data) or any(map(_is_python, components)):
         _call('services.python_join', 'settle', reading, components, processes, stores)

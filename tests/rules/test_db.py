@@ -264,3 +264,14 @@ def test_other_names_of_a_compose_service(run: Run, names: str) -> None:
     text = 'services:\n  app:\n    image: example.com/app:1\n    environment:\n      DATABASE_URL: postgres://store/a?connection_limit=200\n'
     result = run({'compose.yaml': f'{text}  db:\n    image: postgres:17\n{names}'})
     assert [item.severity for item in result.findings if item.rule.id == RULE] == ['error']
+
+
+AZURE = 'resource "azurerm_postgresql_flexible_server" "s" {\n  name = "shop"\n}\nresource "azurerm_postgresql_flexible_server_configuration" "c" {\n  name = "max_connections"\n  server_id = azurerm_postgresql_flexible_server.s.id\n  value = "40"\n}\n'
+
+
+@pytest.mark.parametrize(('host', 'count'), [('shop.postgres.database.azure.com', 1), ('store.postgres.database.azure.com', 0)])
+def test_a_server_of_azure_by_its_whole_name(run: Run, host: str, count: int) -> None:
+    pytest.importorskip('tree_sitter_hcl')
+    text = f'services:\n  app:\n    image: example.com/app:1\n    environment:\n      DATABASE_URL: postgres://{host}/a?connection_limit=60\n'
+    found = [item.values['total'] for item in run({'main.tf': AZURE, 'compose.yaml': text}).findings if item.rule.id == RULE]
+    assert found == [60] * count

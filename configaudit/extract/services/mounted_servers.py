@@ -1,5 +1,6 @@
-"""Whose server a file in a ConfigMap configures: that of the one process that mounts it."""
+"""Whose server a file describes: of a file in a ConfigMap the one process that mounts it, of a Node.js program the one that starts it."""
 
+import os.path
 from collections.abc import Iterable, Iterator
 
 from configaudit.extract.environment import Stores
@@ -7,10 +8,14 @@ from configaudit.extract.process import Process
 from configaudit.extract.words import Word
 from configaudit.model import Component, Peers
 
+_SCRIPTS = ('.js', '.mjs', '.cjs', '.ts', '.mts')
+
 
 def is_unclaimed(component: Component) -> bool:
-    """Whether it is a server that a file inside another describes, and no process is known to run it."""
-    return component.kind.name == 'http-server' and 'carrier' not in component.peer_map and component.place.document.outer is not None
+    """Whether it is a server that a file inside another or a Node.js program describes, and no process is known to run it."""
+    if component.kind.name != 'http-server' or 'carrier' in component.peer_map:
+        return False
+    return component.place.document.outer is not None or component.place.document.path.endswith(_SCRIPTS)
 
 
 def claim(components: Iterable[Component], processes: Iterable[Process], stores: Stores) -> None:
@@ -18,16 +23,25 @@ def claim(components: Iterable[Component], processes: Iterable[Process], stores:
     servers = [component for component in components if is_unclaimed(component)]
     claims: dict[Component, list[Component]] = {}
     for process in processes:
-        if process.files and not process.component.peers('http-server'):
-            words = list(_mounted(process, stores))
-            for server in servers:
-                if any(_holds(word, server) for word in words):
-                    claims.setdefault(server, []).append(process.component)
+        if process.component.peers('http-server'):
+            continue
+        words = list(_mounted(process, stores)) if process.files else []
+        found = [server for server in servers if any(_holds(word, server) for word in words)] or _started(process, servers)
+        for server in found:
+            claims.setdefault(server, []).append(process.component)
     for server, carriers in claims.items():
         if len(carriers) == 1:
             server.peer_map['carrier'] = Peers.of(carriers, True)
             for owner in (carriers[0], *carriers[0].peers('pod')):
                 owner.peer_map['http-server'] = Peers.of([*owner.peers('http-server'), server], True)
+
+
+def _started(process: Process, servers: list[Component]) -> list[Component]:
+    """The only server of the name that `node dist/server.js` has, whatever a compiler made of its ending."""
+    words = ' '.join(word.value for word in (*(process.entrypoint or ()), *(process.arguments or ()))).split()
+    stems = [os.path.splitext(os.path.basename(word))[0] for word in words if word.endswith(_SCRIPTS)] if any(os.path.basename(word) == 'node' for word in words) else []
+    found = [server for server in servers if server.place.document.outer is None and os.path.splitext(os.path.basename(server.place.document.path))[0] in stems]
+    return found if len(found) == 1 else []
 
 
 def _mounted(process: Process, stores: Stores) -> Iterator[Word]:

@@ -343,3 +343,39 @@ def test_what_asks_for_generated_text(run, text: str, found: bool) -> None:  # t
 )
 def test_the_host_that_options_name(run, text: str, host: str | None) -> None:  # type: ignore[no-untyped-def]
     assert one(run(text), 'pool')['host'].known_value == host
+
+
+EDGE = """apiVersion: v1
+kind: Service
+metadata: {name: chat}
+spec: {selector: {app: chat}, ports: [{port: 80, targetPort: 3000}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec: {containers: [{name: chat, image: "example.com/chat:1.0", command: %s}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: chat, annotations: {alb.ingress.kubernetes.io/load-balancer-attributes: "idle_timeout.timeout_seconds=300"}}
+spec: {ingressClassName: alb, defaultBackend: {service: {name: chat, port: {number: 80}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ('command', 'line', 'is_found'),
+    [
+        ('[node, dist/main.js]', 'const server = app.listen(3000);', True),
+        ('[sh, -c, "exec node dist/main.js"]', 'const server = app.listen(3000);', True),
+        ('[node, dist/main.js]', 'const server = app.listen(3000);\nserver.keepAliveTimeout = 310_000;', False),
+        ('[node, dist/worker.js]', 'const server = app.listen(3000);', False),
+        ('[deno, main.ts]', 'const server = app.listen(3000);', False),
+    ],
+)
+def test_a_server_behind_the_load_balancer_of_the_pod_that_starts_it(run, command: str, line: str, is_found: bool) -> None:  # type: ignore[no-untyped-def]
+    result = run(f"import express from 'express';\nconst app = express();\n{line}\n", 'src/main.ts', **{'edge.yaml': EDGE % command})
+    assert ('server-keepalive-shorter-than-proxy' in ids(result)) is is_found
