@@ -157,6 +157,8 @@ def finish(reading: Reading, context: Context, files: Files | None = None) -> li
         _call('carriers.node_pools', 'join_pools', reading.components)
     if any(data.kind == 'go-pool-setters' for data in reading.data):
         _call('services.go_pools', 'settle', reading)
+    if any('forwards' in component.settings for component in reading.components):
+        _call('services.go_code', 'settle', reading)
     if any(data.kind == 'puma' for data in reading.data):
         _call('services.rails', 'join_puma', reading)
     if any(data.kind == 'go-runtime-source' for data in reading.data):

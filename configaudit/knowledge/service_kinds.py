@@ -147,6 +147,7 @@ HTTP_CLIENT = declare(Kind('http-client', (), {
     'connections': SettingSpec('count', math.inf),
     'retries': SettingSpec('count', 0),
     'per_request': SettingSpec('bool', False),
+    'closes': SettingSpec('bool', False),
     'streams': SettingSpec('bool', False),
     'written_in': SettingSpec('text'),
     'answers': SettingSpec('text', ''),
@@ -157,7 +158,7 @@ HTTP_CLIENT = declare(Kind('http-client', (), {
 """`answers`: what shows that generated text comes through it, or ''. `blocks_loop`: its requests hold up an event loop.
 `h2_installed`: whether what the program installs has the package that HTTP/2 needs. `timeout_s`: the longest a whole answer may take, its body included (TOTAL). `gap_timeout_s`: the longest silence between two
 reads. `first_byte_timeout_s`: the longest wait for the head of the answer. `retries`: tries after the first one. `per_request`:
-a client or its connections are made anew for every request. `connections`: the most it opens to one host. `idle_per_host`: idle
+a client or its connections are made anew for every request; `closes`: and closed after it. `connections`: the most it opens to one host. `idle_per_host`: idle
 connections it keeps to one host, `idle_total` to all. `forwards`: it hands on the requests of many clients."""
 
 HTTP_SERVER = declare(Kind('http-server', (), {

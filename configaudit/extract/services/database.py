@@ -124,7 +124,7 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
         from configaudit.extract.services import pgbouncer
 
         return pgbouncer.read_process(process, invocations, stores)
-    product = _product(process, invocations)
+    product = product_of(process, invocations)
     if not product or ('init' in carrier.kind.settings and carrier['init'].known_value):
         return []
     place = process.image.place if process.image is not None else carrier.place
@@ -156,7 +156,8 @@ def names_of(carrier: Component) -> list[str]:
     return [workload.name for workload in workloads if workload['object_kind'].known_value == 'StatefulSet']
 
 
-def _product(process: Process, invocations: Sequence[Invocation]) -> str:
+def product_of(process: Process, invocations: Sequence[Invocation]) -> str:
+    """The database server that a process is; '' for any other program."""
     repository = name_and_tag(process.image.value)[0] if process.image is not None else ''
     found = _SERVER_IMAGE.search(repository)
     if found is None:

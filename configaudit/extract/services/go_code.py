@@ -11,7 +11,7 @@ from configaudit.extract.services.go_http import http_components
 from configaudit.extract.services.go_pools import pools_of
 from configaudit.extract.services.go_runtime import runtime_of
 from configaudit.extract.services.source_role import is_served
-from configaudit.knowledge.service_kinds import HTTP_HANDLER
+from configaudit.knowledge.service_kinds import HTTP_CLIENT, HTTP_HANDLER
 from configaudit.model import Component
 from configaudit.parse.golang import Source
 from configaudit.parse.grammar import Unreadable
@@ -22,6 +22,11 @@ _GENERATED = regex(rb'(?m)^// Code generated .* DO NOT EDIT\.$')
 _TEST_IMPORTS = ('testing', 'google.golang.org/grpc/test/bufconn', 'github.com/DATA-DOG/go-sqlmock')
 _MOST = 200
 """Of a file's HTTP components: no program has as many."""
+_SERVES = regex(
+    rb'\bhttp\.(?:ResponseWriter|Server\{|ListenAndServe|Handler\b|Serve\()|\bgrpc\.NewServer\(|"github\.com/(?:gin-gonic/gin|labstack/echo|gofiber/fiber|valyala/fasthttp|go-chi/chi|gorilla/mux|'
+    rb'cloudwego/hertz|zeromicro/go-zero|go-kratos/kratos|gogf/gf|beego/beego)|"connectrpc\.com/'
+)
+"""What a program has that answers requests."""
 WORDS = (
     b'grpc.', b'keepalive.', b'sql.Open', b'sqlx.', b'gorm.Open', b'pgxpool.', b'SetMaxOpenConns', b'SetMaxIdleConns', b'SetConnMax', b'http.Client{',
     b'http.Transport{', b'.Do(', b'bufio.New', b'text/event-stream', b'http.Flusher', b'"data: ', b'http.Server{', b'ListenAndServe', b'http.Serve', b'TimeoutHandler', b'ReverseProxy',
@@ -48,7 +53,18 @@ def read(document: Document) -> Reading | None:
         reading.data.append(runtime)
     if loose:
         reading.data.append(Data('go-pool-setters', '', document.path, {}))
+    if _SERVES.search(document.data):
+        reading.data.append(Data('go-serves', '', document.path, {}))
     return reading if reading.components or reading.data else None
+
+
+def settle(reading: Reading) -> None:
+    """Nothing hands on the requests of many in a program that answers none: a command line, a library."""
+    if any(data.kind == 'go-serves' for data in reading.data):
+        return
+    for component in reading.components:
+        if component.kind is HTTP_CLIENT and component['written_in'].known_value == 'Go':
+            component.settings.pop('forwards', None)
 
 
 def _numbered(components: Iterable[Component], path: str) -> Iterator[Component]:

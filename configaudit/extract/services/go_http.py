@@ -65,7 +65,7 @@ def _client(source: Source, scope: Scope, literal: Any, answering: list[Function
     if stream is not None:
         settings['streams'] = Setting('streams', True, stream)
     user = next((function for function in gateways for call in function.calls if sends(source, call, local if function.scope is scope or scope is source.package else '', field)), None)
-    if user is not None or stream is not None:
+    if user is not None or (stream is not None and field):
         settings['forwards'] = Setting('forwards', True, stream or source.place(user.node.child_by_field_name('name') or user.node))  # type: ignore[union-attr]
     if transport is not None and local and not field and _is_made_anew(source, scope, transport, local, answering):
         settings['per_request'] = Setting('per_request', True, source.place(transport))

@@ -112,9 +112,17 @@ def _is_short(source: Source, scope: Scope, opened: _Opened) -> bool:
     node = scope.node.child_by_field_name('name')
     if not opened.name or node is None or _SHORT.match(source.text(node)):
         return False
-    return any(
-        source.method(call) == (opened.name, 'Close') and call.parent is not None and call.parent.type == 'defer_statement' for call in scope.calls
-    )
+    return any(method == 'Close' and _is_deferred(call) and _origin(source, scope, receiver) == opened.name for call in scope.calls for receiver, method in [source.method(call)])
+
+
+def _is_deferred(call: Any) -> bool:
+    """Whether a call runs when the function returns, by itself or inside `defer func() { ... }()`."""
+    node = call.parent
+    while node is not None and node.type not in ('function_declaration', 'method_declaration'):
+        if node.type == 'defer_statement':
+            return True
+        node = node.parent
+    return False
 
 
 def _setters(source: Source, scope: Scope) -> list[tuple[str, str, Setting]]:

@@ -19,7 +19,7 @@ _URL_NAME = regex(
 _OTHER_URLS = regex(r'SHADOW|DIRECT|MIGRAT|TEST|REPLICA_LAG|BACKUP|ADMIN|EXPORTER|DATA_SOURCE_NAME')
 _NO_POOL = regex(
     r'(?:exporter|migrat|flyway|liquibase|pgadmin|phpmyadmin|adminer|backup|dump|wait-for|busybox|alpine|psql|pgbouncer|pgcat|odyssey|'
-    r'proxysql|debezium|sql-tools|/postgres(?:ql)?$|/mysql$|/mariadb$)'
+    r'proxysql|debezium|sql-tools)'
 )
 _SPRING = regex(r'^SPRING_DATASOURCE_(?:([A-Z0-9]+)_)??(?:(HIKARI|DRUID|TOMCAT|DBCP2)_)?(\w+)$')
 _HOST_NAMES = ('DB_HOST', 'DATABASE_HOST', 'POSTGRES_HOST', 'POSTGRESQL_HOST', 'PGHOST', 'MYSQL_HOST', 'MARIADB_HOST', 'DB_HOSTNAME', 'DB_ADDR')

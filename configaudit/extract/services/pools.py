@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from configaudit.extract.commands import Invocation, environment_seen
 from configaudit.extract.environment import Stores, unseen_imports
 from configaudit.extract.process import Process, Reading, Reference, nothing
+from configaudit.extract.services.database import product_of
 from configaudit.extract.services.grpc import spring_grpc
 from configaudit.extract.services.own_scripts import own_invocations
 from configaudit.extract.services.pool_drafts import Draft, component_of
@@ -64,6 +65,8 @@ def _properties(document: Document) -> list[Draft]:
 def read_process(process: Process, invocations: Sequence[Invocation], stores: Stores) -> list[Component]:
     """The pools of a process: from its environment and from the configuration files mounted into it."""
     carrier = process.component
+    if product_of(process, invocations):
+        return []
     environment = environment_seen(process, invocations, stores)
     drafts = [*environment_drafts(process, invocations, environment), *spring_pools(environment_entries(environment), 'argument')] if environment else []
     mounted = list(_mounted(process, stores))

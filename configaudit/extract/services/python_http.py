@@ -17,6 +17,8 @@ from configaudit.parse.python import Source
 from configaudit.patterns import regex
 
 _CLOCKS = ('connect', 'read', 'write', 'pool')
+_SELF_CLOSING = ('openai', 'anthropic')
+"""SDKs whose clients close themselves when nothing holds them any more: `__del__` in their _base_client.py."""
 MAX_CLIENTS = 200
 """Of a file."""
 _URL = regex(r'https?://(\[[^\]]+\]|[^/:?#]+)(?::(\d+))?')
@@ -75,6 +77,7 @@ def _client(source: Source, uses: Uses, library: Library, call: ast.Call, number
         settings['streams'] = Setting('streams', True, source.place(stream.call))
     if generating and not library.is_call and uses.is_made_anew(call, generating):
         settings['per_request'] = Setting('per_request', True, place)
+        settings['closes'] = Setting('closes', library.title in _SELF_CLOSING or uses.is_closed(call), place)
     if blocked is not None:
         settings['blocks_loop'] = Setting('blocks_loop', True, source.place(blocked.call.func))
     if http2 is not None:

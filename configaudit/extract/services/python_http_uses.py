@@ -102,6 +102,17 @@ class Uses:
         mine = all(use.function is function for use in uses) and not any(self._loops(use.call, function, call) for use in uses)
         return mine and not is_field and not self._is_kept(function, name)
 
+    def is_closed(self, call: ast.Call) -> bool:
+        """Whether the function that makes a client also closes it: a `with` around it, or `close`."""
+        name, _ = self._name(call)
+        node = self._parents.get(call)
+        while isinstance(node, (ast.Await, ast.Call)):
+            node = self._parents.get(node)
+        function = self.function(call)
+        closing = [one for one in self._calls if isinstance(one.func, ast.Attribute) and one.func.attr in ('close', 'aclose') and isinstance(one.func.value, ast.Name) and one.func.value.id == name]
+        entered = [item for item in ast.walk(function) if isinstance(item, ast.withitem) and isinstance(item.context_expr, ast.Name) and item.context_expr.id == name] if function is not None and name else []
+        return isinstance(node, ast.withitem) or bool(entered) or any(function is not None and self._is_in(one, function) for one in closing)
+
     def _loops(self, node: ast.AST, function: ast.AST, made: ast.AST) -> bool:
         """Whether a function sends many requests through one client: the loop around them does not make it."""
         above = self._parents.get(node)

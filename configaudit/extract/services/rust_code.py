@@ -76,7 +76,8 @@ def _made(source: Source, chain: Chain, chains: list[Chain]) -> Component | None
     if chain.start in _CLIENTS:
         return _http(source, chain, sum(other.start in _CLIENTS for other in chains) == 1)
     if chain.start == 'reqwest::Client::new' and _in_handler(source, chain.function):
-        return _component(HTTP_CLIENT, source, chain, {'per_request': Setting('per_request', True, _place(source, chain)), 'product': Setting('product', 'reqwest', _place(source, chain))})
+        place = _place(source, chain)
+        return _component(HTTP_CLIENT, source, chain, {'product': Setting('product', 'reqwest', place), **_anew(place)})
     return None
 
 
@@ -135,6 +136,11 @@ def _host(source: Source, chain: Chain) -> dict[str, Setting]:
     return {'host': Setting('host', dsn.host, source.place(arguments[0]))} if dsn is not None and dsn.host else {}
 
 
+def _anew(place: Place) -> dict[str, Setting]:
+    """A client that a handler makes: it is dropped, and its connections closed, when the handler returns."""
+    return {'per_request': Setting('per_request', True, place), 'closes': Setting('closes', True, place)}
+
+
 def _http(source: Source, chain: Chain, only: bool) -> Component:
     place = _place(source, chain)
     settings = dict(_settings(source, chain, {'timeout': 'timeout_s', 'read_timeout': 'gap_timeout_s'}))
@@ -143,7 +149,7 @@ def _http(source: Source, chain: Chain, only: bool) -> Component:
         at = len(source.data[: stream.start()].decode('utf-8', 'replace'))
         settings['streams'] = Setting('streams', True, Place(source.document, at, at + len(stream[0])))
     if _in_handler(source, chain.function):
-        settings['per_request'] = Setting('per_request', True, place)
+        settings.update(_anew(place))
     settings['product'] = Setting('product', 'reqwest', place)
     return _component(HTTP_CLIENT, source, chain, settings)
 

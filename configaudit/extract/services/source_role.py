@@ -7,6 +7,8 @@ _NOT_SERVED = regex(
     r'fixtures|benchmarks?|bench|benches|hack|tools|scripts|cli|commands|docs?|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party|train|training|fine-?tun\w*|evals?|evaluation|llm_judge)/)', 2
 )
 
+_STANDS_IN = regex(r'(?:^|/)(?:(?:[^/]*[-_])?(?:mocks?|fakes?|benchmarks?|evals)(?:[-_][^/]*)?/|(?:mock|fake)_[^/]*$|src-tauri/)', 2)
+"""Stand-ins for a server, measurements, and programs of a desktop."""
 
 _SCRIPT = regex(r'\.[mc]?[jt]sx?$')
 _NOT_SERVED_SCRIPT = regex(
@@ -21,4 +23,4 @@ SHORT_LIVED = regex(r'migrat|seed|create_?database|drop_?database|health', 2)
 
 def is_served(path: str) -> bool:
     """Whether a file may be part of a service, by its path."""
-    return _NOT_SERVED.search(path) is None and not (_SCRIPT.search(path) and _NOT_SERVED_SCRIPT.search(path))
+    return _NOT_SERVED.search(path) is None and _STANDS_IN.search(path) is None and not (_SCRIPT.search(path) and _NOT_SERVED_SCRIPT.search(path))

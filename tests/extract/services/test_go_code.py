@@ -203,3 +203,19 @@ def test_a_policy_that_a_function_gathers_for_servers_permits_the_pings(run) -> 
     client = f'func f() {{ grpc.NewClient(target(), {_PARAMS}) }}\n'
     assert not {'grpc-keepalive-unmatched', 'grpc-keepalive-punished'} & ids(run(client + policy % '5 * time.Second'))
     assert 'grpc-keepalive-punished' in ids(run(client + policy % 'time.Minute'))
+
+
+@pytest.mark.parametrize(
+    ('close', 'number'),
+    [('defer v.Close()', 0), ('defer func() { _ = v.Close() }()', 0), ('defer func() { _ = other.Close() }()', 1), ('v.Close()', 1)],
+)
+def test_a_pool_of_gorm_that_its_function_closes_is_none_of_the_service(run, close: str, number: int) -> None:  # type: ignore[no-untyped-def]
+    found = run(f'func check(d string) {{\n\tdb, _ := gorm.Open(postgres.Open(d))\n\tv, _ := db.DB()\n\t{close}\n\tdb.Exec("select 1")\n}}')
+    assert len([one for one in found.components if one.kind.name == 'pool']) == number
+
+
+@pytest.mark.parametrize('path', ['cmd/fake-model/a.go', 'mock-server/a.go', 'cmd/benchmark-chat/a.go', 'acme_evals/run/a.go', 'svc/mock_db.go'])
+def test_stand_ins_and_measurements_are_not_judged(run, path: str) -> None:  # type: ignore[no-untyped-def]
+    text = 'func main() { db, _ := sql.Open("mysql", d); db.Ping() }\n'
+    assert [one.kind.name for one in run(text, path).components] == []
+    assert run(text, 'svc/b.go').components

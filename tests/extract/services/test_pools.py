@@ -146,3 +146,10 @@ def test_a_mounted_file_is_the_pool_of_its_process(run: Run) -> None:
     )
     found = [pool for pool in pools(run({'api.yaml': text})) if pool.peers('workload')]
     assert [(pool['max_open'].value, pool.peers('workload')[0].name) for pool in found] == [(17, 'api')]
+
+
+@pytest.mark.parametrize('image', ['pgvector/pgvector:pg16', 'postgis/postgis:16', 'timescale/timescaledb:2', 'postgres:16', 'percona/percona-server:8'])
+def test_a_database_server_opens_no_pool_to_itself(run: Run, image: str) -> None:
+    result = run(compose({'POSTGRES_HOST': 'app', 'POSTGRES_MAX_CONNECTIONS': '1024'}, image))
+    assert not pools(result)
+    assert pools(run(compose({'POSTGRES_HOST': 'db', 'POSTGRES_MAX_CONNECTIONS': '20'})))

@@ -106,6 +106,23 @@ def test_a_client_that_is_made_for_one_request(run, function: str, anew: bool) -
 
 
 @pytest.mark.parametrize(
+    ('function', 'closes'),
+    [
+        ('async def ask():\n    async with httpx.AsyncClient() as c:\n        await c.post("/v1/completions")\n', True),
+        ('async def ask():\n    c = httpx.AsyncClient()\n    async with c:\n        await c.post("/v1/completions")\n', True),
+        ('async def ask():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n    await c.aclose()\n', True),
+        ('async def ask():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n    await d.aclose()\n', False),
+        ('async def ask():\n    c = httpx.AsyncClient()\n    await c.post("/v1/completions")\n', False),
+        ('import openai\ndef ask():\n    c = openai.OpenAI()\n    c.chat.completions.create()\n', True),
+    ],
+)  # fmt: skip
+def test_a_client_that_is_closed_after_its_request_leaks_nothing(run, function: str, closes: bool) -> None:  # type: ignore[no-untyped-def]
+    result = run('import httpx\n' + function)
+    assert clients(result)[0]['closes'].value is closes
+    assert [finding.severity for finding in result.findings if finding.rule.id == 'http-client-per-request'] == ['advice' if closes else 'warning']
+
+
+@pytest.mark.parametrize(
     ('text', 'found'),
     [
         ('@app.get("/a")\nasync def a():\n    return requests.get("http://b")\n', True), ('@app.get("/a")\ndef a():\n    return requests.get("http://b")\n', False),
