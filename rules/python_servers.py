@@ -64,6 +64,26 @@ def workers_from_node_cpus(server: Component) -> Iterator[Problem]:
 
 
 @rule(
+    'server-workers-over-cpu-limit', on='http-server', severity='advice', confidence='medium',
+    source=f'{GUNICORN} and Design, How Many Workers: (2 x cores) + 1; Linux CFS bandwidth control', effect='each worker has a share of a CPU that answers in time, and pools and memory count fewer processes',
+    side_effect='fewer requests are worked on at once by sync workers',
+)  # fmt: skip
+def workers_over_cpu_limit(server: Component, *, per_cpu: float = 4) -> Iterator[Problem]:
+    """Far more worker processes than the CPU limit can run: they share one quota, stand still together when it is used up, and each has memory and
+    database pools of its own.
+
+    gunicorn advises two for each CPU and one more; twice that is left alone, as workers that wait for others need little CPU.
+    """
+    workers, limit = server['workers'], server['cpu_limit']
+    if not workers.is_set or not limit.is_set:
+        raise NotApplicable('the number of workers or the CPU limit is not stated')
+    if workers.value > per_cpu * math.ceil(limit.value) + 1:
+        message = '{value} worker processes on {cpus} CPU{plural}: gunicorn advises {advised}, the others wait for the quota'
+        cores = math.ceil(limit.value)
+        yield Problem(workers, message, cpus=limit.value, plural='' if limit.value == 1 else 's', advised=2 * cores + 1, see=[('the CPU limit', limit)], fix=workers.set(2 * cores + 1))
+
+
+@rule(
     'math-threads-over-cpu-limit', on='math-threads', severity='warning',
     source='OpenMP specification, OMP_NUM_THREADS; PyTorch docs, CPU threading; Linux CFS bandwidth control',
     effect='no throttling by the CPU quota, steadier latencies', side_effect='none below the limit: the quota allows no more anyway',

@@ -77,6 +77,8 @@ class Uses:
             return [self._use(call)]
         name, is_field = self._name(call)
         function = None if is_field or not name else self.function(call)
+        if function is not None and any(isinstance(node, ast.Global) and name in node.names for node in ast.walk(function)):
+            function = None
         found = [node for node in self._calls if _sends(node) and _holds(node, name, is_field, call)]
         return [self._use(node) for node in found if function is None or self._is_in(node, function)]
 
@@ -137,7 +139,7 @@ class Uses:
         return above is function
 
     def _name(self, call: ast.Call) -> tuple[str, bool]:
-        """The name a client is bound to, and whether it is a field of an object."""
+        """The name a client is bound to, and whether it is a field of an object: `self.client`, `app['client']`."""
         node = self._parents.get(call)
         while isinstance(node, (ast.Await, ast.IfExp, ast.BoolOp)):
             node = self._parents.get(node)
@@ -150,6 +152,8 @@ class Uses:
             target = node.target
         if isinstance(target, ast.Attribute):
             return target.attr, True
+        if isinstance(target, ast.Subscript):
+            return (target.slice.value, True) if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str) else ('', True)
         return (target.id, False) if isinstance(target, ast.Name) else ('', False)
 
     def _use(self, call: ast.Call) -> Use:
@@ -243,10 +247,16 @@ def _receivers(call: ast.Call) -> Iterator[ast.expr]:
         yield node
 
 
+def _field(node: ast.expr) -> str:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return str(node.slice.value)
+    return node.attr if isinstance(node, ast.Attribute) else ''
+
+
 def _holds(call: ast.Call, name: str, is_field: bool, made: ast.Call) -> bool:
     """Whether a request goes through the client: by its name, its field, or directly."""
     for node in _receivers(call):
-        if node is made or (is_field and isinstance(node, ast.Attribute) and node.attr == name):
+        if node is made or (is_field and name and _field(node) == name):
             return True
         if name and not is_field and isinstance(node, ast.Name) and node.id == name:
             return True

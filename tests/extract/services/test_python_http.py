@@ -51,6 +51,22 @@ def test_a_timeout_is_a_gap_or_a_total(run, made: str, gap: float, total: float)
     assert client['target'].value == 'http://llm/v1/chat/completions'
 
 
+@pytest.mark.parametrize(
+    ('made', 'used'),
+    [
+        ('c = None\nasync def up():\n    global c\n    c = aiohttp.ClientSession()', 'c'),
+        ('async def up(app):\n    app["http"] = aiohttp.ClientSession()', 'request.app["http"]'),
+        ('async def up(app):\n    app.state.http = aiohttp.ClientSession()', 'request.app.state.http'),
+        ('async def up():\n    c = aiohttp.ClientSession()', 'c'),
+        ('async def up(app, key):\n    app[key] = aiohttp.ClientSession()', 'request.app["http"]'),
+    ],
+)  # fmt: skip
+def test_a_client_that_one_function_makes_and_another_uses(run, made: str, used: str) -> None:  # type: ignore[no-untyped-def]
+    found = clients(run(f'import aiohttp\n{made}\nasync def chat(request):\n    async with {used}.post("http://llm/v1/chat/completions") as r:\n        return await r.json()\n'))
+    assert len(found) == (0 if 'key' in made or 'async def up():\n    c' in made else 1)
+    assert not any(client['per_request'].value for client in found)
+
+
 def test_the_timeout_of_a_request_goes_before_that_of_its_client(run) -> None:  # type: ignore[no-untyped-def]
     (client,) = clients(run('import httpx\nc = httpx.Client(timeout=5)\nc.post("http://llm/v1/completions", timeout=200)\n'))
     assert client['gap_timeout_s'].value == 200
