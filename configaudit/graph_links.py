@@ -69,6 +69,8 @@ def owners_of(components: Iterable[Component]) -> dict[Component, Component]:
 
 
 def _whole(component: Component) -> Component:
+    if component.kind.name == 'pool' and component['written_in'].known_value:
+        return next(iter(component.peers('pool')), component)  # the pool of the process that opens it
     if component.kind.name in FOLDED:
         for key in ('workload', 'pod', 'carrier'):
             for peer in component.peers(key):

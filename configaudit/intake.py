@@ -162,6 +162,7 @@ def _take(source: sources.Source, config: Config, intake: Intake, kustomize: 'Ku
             if kustomize is None or not kustomize.is_patch(item.path):
                 intake.skipped.append(Skipped(item.path, item.reason))
         else:
+            item.document.below = source.below or item.document.path
             _prepare(item, intake, charts)
             used = (kustomize is not None and kustomize.takes(item)) or _keep(item, '', intake) or used
     if source.named and not used and before == len(intake.errors):

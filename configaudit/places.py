@@ -34,7 +34,7 @@ class Document:
     """One unit that a parser reads: a YAML document, a whole file of another format, a script in a string."""
 
     __slots__ = (
-        '_align', '_segments', 'base', 'bom', 'called', 'data', 'format', 'line', 'note', 'outer', 'parsed', 'path', 'template', 'values',
+        '_align', '_segments', 'base', 'below', 'bom', 'called', 'data', 'format', 'line', 'note', 'outer', 'parsed', 'path', 'template', 'values',
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +53,8 @@ class Document:
         self.path = path
         self.called = called or path
         """Its own path: of a file inside a string the one that it gets on its host, else `path`."""
+        self.below = path
+        """Its path below the folder that a person named: what the folders above are called says nothing about it."""
         self.format = format
         self.data = data
         """Original bytes of this document (for an inner document: of its text)."""

@@ -29,6 +29,8 @@ class Source(NamedTuple):
     """A person named this very file."""
     size: int = -1
     mtime_ns: int = 0
+    below: str = ''
+    """Its path below the folder that a person named; '' for a file."""
 
 
 def discover(
@@ -138,7 +140,7 @@ def _walk(
                 continue
             seen.add((status.st_dev, status.st_ino))
             if stat.S_ISREG(status.st_mode):
-                yield Source(path, entry.path, False, status.st_size, status.st_mtime_ns)
+                yield Source(path, entry.path, False, status.st_size, status.st_mtime_ns, path.removeprefix(prefix))
         stack.extend(reversed(below))
 
 

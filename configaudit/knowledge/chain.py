@@ -124,6 +124,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
 OTHER_SIDE = {'pool': 'database', 'pooler': 'database', 'grpc-client': 'gRPC server', 'autoscaler': 'workload'}
 
 _NGINX = ('nginx', 'ingress-nginx')
+_DRAINING = ('uvicorn', 'fastapi', 'litellm', 'gunicorn', 'hypercorn', 'waitress-serve', 'traefik', 'Spring Boot')
+"""Servers that end on SIGTERM by themselves; of a program's own server its code decides."""
 SHOWN: dict[str, tuple[Shown, ...]] = {
     'http-client': (
         Shown('timeout_s', 'timeout', 'TOTAL', ANY), Shown('gap_timeout_s', 'read timeout', 'GAP'), Shown('first_byte_timeout_s', 'first byte'),
@@ -132,7 +134,7 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
     ),
     'http-server': (
         Shown('write_timeout_s', 'write timeout', 'TOTAL', ANY), Shown('idle_timeout_s', 'keep-alive', '', ANY), Shown('read_header_timeout_s', 'header timeout'),
-        Shown('graceful_s', 'drains for', '', ANY), Shown('workers', 'workers'), Shown('threads', 'threads'), Shown('worker_timeout_s', 'worker timeout'),
+        Shown('graceful_s', 'drains for', '', _DRAINING), Shown('workers', 'workers'), Shown('threads', 'threads'), Shown('worker_timeout_s', 'worker timeout'),
         Shown('streams', 'streams'),
     ),
     'grpc-client': (

@@ -52,7 +52,7 @@ def _label(box: Box) -> str:
 
 
 def _row(inner: str) -> str:
-    return f'<tr><td align="left">{inner}</td></tr>'
+    return f'<tr><td align="left">{inner}&#160;&#160;</td></tr>'  # room for readers' fonts that run wider than Graphviz measured
 
 
 def _edge(link: Link) -> str:

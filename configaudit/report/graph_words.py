@@ -37,6 +37,7 @@ def kind_of(component: Component) -> str:
     if component.version is not None:
         return f'{word} {component.version}'
     maker = _maker(component)
+    word = 'pooler' if kind == 'database' and component['pooler'].known_value else word
     return f'{word} ({maker})' if maker else word
 
 

@@ -1,5 +1,6 @@
 """Which components and links are drawn, what a hop sets, what was not seen, and where findings sit."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from configaudit.graph import Graph, Node
 from configaudit.graph_select import Wish, folded
 from configaudit.knowledge.chain import ASIDE, NEEDS, RANK, SHOWN
 from configaudit.knowledge.kinds import KINDS
+from configaudit.report.graph_words import title
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -175,3 +179,28 @@ def test_an_object_that_overlays_share_is_one_box(tmp_path: Path, monkeypatch: p
     (pods,) = [value.setting for value in graph.nodes[0].values if value.label == 'pods']
     assert set(pods.candidates) == {1, 6}
     assert not pods.is_known
+
+
+def test_a_pool_of_a_program_is_drawn_with_the_process_that_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip('tree_sitter_go')
+    shutil.copytree(ROOT / 'examples' / 'services', tmp_path / 'shop')
+    monkeypatch.chdir(tmp_path)
+    graph = drawn()
+    (pool,) = (node for node in graph.nodes if node.component.kind.name == 'pool')
+    assert [part.name for part in pool.parts] == ['main.go']
+    assert not graph.missing
+
+
+def test_only_servers_that_end_by_themselves_are_said_to_drain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip('tree_sitter_go')
+    shutil.copytree(ROOT / 'examples' / 'services', tmp_path / 'shop')
+    monkeypatch.chdir(tmp_path)
+    (server,) = (node for node in drawn().nodes if node.component.kind.name == 'http-server')
+    assert 'drains for' not in [value.label for value in server.values]
+
+
+def test_what_a_pooler_lets_its_clients_meet_is_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / 'pgbouncer.ini').write_text('[databases]\nshop = host=db\n[pgbouncer]\npool_mode = transaction\n')
+    monkeypatch.chdir(tmp_path)
+    titles = [title(node) for node in drawn().nodes if node.component.kind.name == 'database']
+    assert titles == ['pooler (postgres) pgbouncer']

@@ -25,8 +25,8 @@ class _User(NamedTuple):
 
 
 def asks(component: Component) -> bool:
-    """Whether a program takes something of it from its environment."""
-    return 'variable' in component.settings or 'decided_by' in component.settings
+    """Whether a program takes something of it from its environment. Other kinds name a variable too: that of a library."""
+    return 'written_in' in component.kind.settings and ('variable' in component.settings or 'decided_by' in component.settings)
 
 
 def join(components: list[Component], processes: Iterable[Process], stores: Stores) -> list[Component]:

@@ -37,7 +37,7 @@ WORDS = (
 
 def read(document: Document) -> Reading | None:
     """The clients, servers and pools of a file; None when it has none, or is no part of a service."""
-    if not is_served(document.path) or _GENERATED.search(document.data[:4096]):
+    if not is_served(document.below) or _GENERATED.search(document.data[:4096]):
         return None
     try:
         source = Source(document, WORDS)

@@ -23,7 +23,7 @@ _MINIFIED = 2000
 def read(document: Document) -> Reading | None:
     """The clients, servers and pools of a file; None when it has none, or is no part of a service."""
     data = document.parsed
-    if not is_served(document.path) or _BROWSER.search(data) or _TESTS.search(data) or max(map(len, data.split(b'\n', 60)[:60])) > _MINIFIED:
+    if not is_served(document.below) or _BROWSER.search(data) or _TESTS.search(data) or max(map(len, data.split(b'\n', 60)[:60])) > _MINIFIED:
         return None
     try:
         source = Source(document)

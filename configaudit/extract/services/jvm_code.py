@@ -24,7 +24,7 @@ WORDS = (
 
 def read(document: Document) -> Reading | None:
     """The clients, servers and pools of a file; None when it has none, or is no part of a service."""
-    if not is_served(document.path) or _NOT_SERVED.search(document.path) or _GENERATED.search(document.data):
+    if not is_served(document.below) or _NOT_SERVED.search(document.below) or _GENERATED.search(document.data):
         return None
     try:
         source: Source = import_module(f'configaudit.parse.{document.format}').source_of(document, WORDS)

@@ -25,7 +25,7 @@ _CPUS = 'Prisma opens 2 x physical CPUs of the node + 1 connections unless the U
 
 def read(document: Document) -> Reading | None:
     """The pool of a schema; None without a URL in it, or for SQLite."""
-    if not is_served(document.path) or not _OWN.search(document.path):
+    if not is_served(document.below) or not _OWN.search(document.path):
         return None
     text = _COMMENT.sub(lambda found: found[0] if '://' in found[0] or '"' in found[0] else ' ' * len(found[0]), document.text)
     source = _SOURCE.search(text)

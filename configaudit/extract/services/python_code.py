@@ -14,7 +14,7 @@ def read(document: Document) -> Reading | None:
     """What a file sets up; None when that is nothing, or it is no part of a service."""
     found = engines.read(document) if any(word in document.parsed for word in (b'vllm', b'sglang', b'LLMConfig')) else None
     asks = _HTTP.search(document.parsed) is not None and _ASKS.search(document.parsed) is not None
-    if not is_served(document.path) or not (asks or _SERVER_FILE.search(document.path) or any(word in document.parsed for word in WORDS)):
+    if not is_served(document.below) or not (asks or _SERVER_FILE.search(document.path) or any(word in document.parsed for word in WORDS)):
         return found
     try:
         source = Source(document)

@@ -48,7 +48,7 @@ _NO_POLICE = 'tonic Server: no policy for pings'
 
 def read(document: Document) -> Reading | None:
     """The clients, servers and pools of a file; None when it has none, or is no part of a service."""
-    if not is_served(document.path) or b'@generated' in document.data[:600]:
+    if not is_served(document.below) or b'@generated' in document.data[:600]:
         return None
     try:
         source = Source(document)

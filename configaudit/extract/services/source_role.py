@@ -22,5 +22,5 @@ SHORT_LIVED = regex(r'migrat|seed|create_?database|drop_?database|health', 2)
 
 
 def is_served(path: str) -> bool:
-    """Whether a file may be part of a service, by its path."""
+    """Whether a file may be part of a service, by its path below the folder that a person named: `check examples/shop` judges the code there."""
     return _NOT_SERVED.search(path) is None and _STANDS_IN.search(path) is None and not (_SCRIPT.search(path) and _NOT_SERVED_SCRIPT.search(path))

@@ -219,3 +219,10 @@ def test_stand_ins_and_measurements_are_not_judged(run, path: str) -> None:  # t
     text = 'func main() { db, _ := sql.Open("mysql", d); db.Ping() }\n'
     assert [one.kind.name for one in run(text, path).components] == []
     assert run(text, 'svc/b.go').components
+
+
+@pytest.mark.parametrize(('named', 'count'), [('.', 0), ('examples', 1), ('examples/shop', 1), ('absolute', 1)])
+def test_a_folder_that_a_person_names_is_judged_whatever_it_is_called(run, tmp_path: Path, named: str, count: int) -> None:  # type: ignore[no-untyped-def]
+    run('func f(a string) { grpc.NewClient(a) }', 'examples/shop/a.go')
+    found = audit([str(tmp_path / 'examples') if named == 'absolute' else named], Config()).components
+    assert sum(component.kind.name == 'grpc-client' for component in found) == count
