@@ -13,7 +13,7 @@ _DOC = 'Kubernetes API reference, EnvVar.value'
 _WHOLE = regex(r'\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))')
 _IN_PATH = regex(r'(?:^|:)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[:/]|$)')
 _SUBSTITUTED = regex(
-    r'^[ \t-]*["\']?(?:name|namespace|image|host|hosts|key|replicas|hostname|cluster|region|size|app|bucket|volumeHandle|\w+Name)["\']?:[ \t]*[^\n#$]*\$\{?[A-Za-z_]',
+    r'^[ \t-]*["\']?(?:name|namespace|image|host|hosts|key|replicas|hostname|cluster|region|size|app|bucket|volumeHandle|server|\w+Name)["\']?:[ \t]*[^\n#$]*\$\{?[A-Za-z_]',
     re.MULTILINE,
 )
 """A document that writes variables where Kubernetes never expands any: a program fills it in before it is applied."""
@@ -32,8 +32,10 @@ def env_shell_syntax(container: Component) -> Iterator[Problem]:
     """`$VAR` and `${VAR}` are shell syntax: Kubernetes passes them on letter by letter, and expands only `$(VAR)`.
 
     When it is wrong: a program such as envsubst fills the file in before it is applied. A document that has such variables
-    elsewhere (a name, an image) is taken for one.
+    elsewhere (a name, an image) is taken for one. In custom resources (Flux's HelmRelease) operators and Flux fill them in.
     """
+    if object_kind(container) not in (*AS_WRITTEN, 'Job', 'CronJob'):
+        raise NotApplicable('an operator, or Flux, may fill the variables in')
     for variable in container['env'].value.values():
         text = getattr(variable.value, 'value', '')
         if '$' not in text:

@@ -116,6 +116,20 @@ def test_a_value_is_replaced_where_it_stands(run: Run, name: str, before: str, a
         ('compose.yaml', compose('    command: --model m/x # c\n'), compose('    command: --model m/x --max-num-seqs=128 # c\n')),
         ('compose.yaml', compose('    command: >\n      --model m/x\n      --port 80\n    restart: always\n'), compose('    command: >\n      --model m/x\n      --port 80 --max-num-seqs=128\n    restart: always\n')),
         ('compose.yaml', compose('    command: [--model, m/x]\n'), compose('    command: [--model, m/x, --max-num-seqs=128]\n')),
+        *(
+            ('compose.yaml', compose(f'    command: {line}\n'), compose(f'    command: {longer}\n'))
+            for line, longer in (
+                ('--model m/x --port ${PORT:-80}', '--model m/x --port ${PORT:-80} --max-num-seqs=128'),
+                ('--model m/x --port=${PORT:-80}', '--model m/x --port=${PORT:-80} --max-num-seqs=128'),
+                ('--model m/x --port "${PORT:-${OTHER:-80}}"', '--model m/x --port "${PORT:-${OTHER:-80}}" --max-num-seqs=128'),
+                ('["--model", "m/x", "--port", "${PORT:-80}"]', '["--model", "m/x", "--port", "${PORT:-80}", "--max-num-seqs=128"]'),
+                ('["--model", "m/x", "--port=${PORT:-80}"]', '["--model", "m/x", "--port=${PORT:-80}", "--max-num-seqs=128"]'),
+                ("\"--model m/x --port '${PORT:-80}'\"", "\"--model m/x --port '${PORT:-80}' --max-num-seqs=128\""),
+            )
+        ),
+        ('run.sh', '#!/bin/sh\nvllm serve m/x --port ${PORT:-80}\n', '#!/bin/sh\nvllm serve m/x --port ${PORT:-80} --max-num-seqs=128\n'),
+        ('run.sh', '#!/bin/sh\nvllm serve m/x --port="${PORT:-80}" | tee log\n', '#!/bin/sh\nvllm serve m/x --port="${PORT:-80}" --max-num-seqs=128 | tee log\n'),
+        ('run.sh', '#!/bin/sh\nPORT=80\nvllm serve m/x --port $PORT\n', '#!/bin/sh\nPORT=80\nvllm serve m/x --port $PORT --max-num-seqs=128\n'),
         ('Dockerfile', f'FROM {IMAGE}\nCMD ["--model", "m/x"]\n', f'FROM {IMAGE}\nCMD ["--model", "m/x", "--max-num-seqs=128"]\n'),
         ('Dockerfile', f'FROM {IMAGE}\nENTRYPOINT vllm serve m/x \\\n    --port 80\n', f'FROM {IMAGE}\nENTRYPOINT vllm serve m/x \\\n    --port 80 --max-num-seqs=128\n'),
         ('Dockerfile', f'FROM {IMAGE}\nCMD vllm serve m/x | tee log\n', f'FROM {IMAGE}\nCMD vllm serve m/x --max-num-seqs=128 | tee log\n'),
@@ -126,6 +140,11 @@ def test_a_value_is_replaced_where_it_stands(run: Run, name: str, before: str, a
 )  # fmt: skip
 def test_a_flag_is_added_where_it_belongs(run: Run, name: str, before: str, after: str) -> None:
     assert fixed(run, name, before, UNSET) == after
+
+
+def test_a_flag_does_not_come_between_another_and_its_value_from_an_env_file(run: Run) -> None:
+    before = compose('    command: --model m/x --port ${PORT}\n')
+    assert fixed(run, 'compose.yaml', before, UNSET, **{'.env': 'PORT=80\n'}) == before.replace('${PORT}', '${PORT} --max-num-seqs=128')
 
 
 def ray_service(model: str) -> str:

@@ -12,7 +12,8 @@ _PATHS = regex(
 )
 _OTHER_PATHS = regex(
     r'embed|rerank|tokenize|/models?\b|/files|metrics|health|/ready|/live|/docs|/openapi|/static|/assets|/images?|/audio|/favicon|/login|/auth'
-    r'|/admin|/ui\b|\\\.|/_next|/grafana|/score|/classify|/ping|/status|/info|/upload|/download|/events?$',
+    r'|/admin|/ui\b|\\\.|/_next|/grafana|/score|/classify|/ping|/status|/info|/upload|/download|/events?$'
+    r'|/api/(?:tags|ps|version|show|pull|push|create|copy|delete|blobs)\b',
 )
 _SERVERS = regex(
     r'(?:^|[-_.])(?:vllm|sglang|tgi|ollama|llamacpp|llama|llms?|litellm|lmdeploy|trtllm|text-?generation(?:-inference)?|openai|anthropic|chatqna'

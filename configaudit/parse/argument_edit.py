@@ -14,6 +14,8 @@ _FLAG_BEFORE = regex(r'(?P<gap>(?:\s|\\\r?\n)*)(?P<flag>--?[\w.-]+)(?:\s|\\\r?\n
 _JOINED = regex(r'(--?[\w.-]+=["\']?)\Z')
 _GAP = regex(r'(?:[ \t]|\\\r?\n)*\Z')
 _WORD = regex(r'[^\s"\']*')
+_VARIABLE = regex(r'\$\{[^{}]*\}')
+_BRACE = regex(r'\$\{|\}')
 
 
 def replace(text: str, start: int, end: int, value: object) -> Edit:
@@ -113,7 +115,8 @@ def _item(text: str, roots: Sequence[Node], start: int, end: int) -> tuple[Seq, 
                 raise CannotEdit('several places share it (a YAML anchor)')
             begin, stop = _span(text, item)
             whole = end - start >= stop - begin - (2 if item.style in ('"', "'") else 0)
-            if not isinstance(node, Seq) or item.style in ('|', '>') or not (whole or item.value.startswith('-')):
+            one = whole or item.value.startswith('-') or _VARIABLE.fullmatch(item.value)
+            if not isinstance(node, Seq) or item.style in ('|', '>') or not one:
                 return None
             return node, at
     return None
@@ -130,7 +133,7 @@ def edit(
     if path:
         if found is not None and not script:
             return [insert_item(text, *found, flag(path, value))]
-        return [insert_word(text, start, _behind_quote(text, roots, start, end), path, value)]
+        return [insert_word(text, start, _behind_quote(text, roots, *_behind_variable(text, start, end)), path, value)]
     if value is REMOVE:
         return [remove_item(text, *found) if found is not None else remove_word(text, start, end)]
     made = replace(text, start, end, value)
@@ -138,6 +141,23 @@ def edit(
     if whole is not None and not whole.style and isinstance(resolve(whole.value), str) and not isinstance(resolve(made.text), str):
         return [made._replace(text=quoted(made.text, '"'))]
     return [made]
+
+
+def _behind_variable(text: str, start: int, end: int) -> tuple[int, int]:
+    """A word's own span; of one that is the default in `${NAME:-word}`, that of the variable and what is joined to it."""
+    line = text.rfind('\n', 0, start) + 1
+    opened: list[int] = []
+    for brace in _BRACE.finditer(text, line):
+        if brace.start() >= end and not opened:
+            break
+        if brace[0] != '}':
+            opened.append(brace.start())
+        elif len(opened) > 1 or (opened and brace.start() < end):
+            opened.pop()
+        elif opened and '\n' not in text[line : brace.start()]:
+            rest = _WORD.match(text, brace.end())
+            return min(opened[0], start), rest.end() if rest is not None else brace.end()
+    return start, end
 
 
 def _behind_quote(text: str, roots: Sequence[Node] | None, start: int, end: int) -> int:

@@ -35,6 +35,13 @@ def test_a_file_that_envsubst_fills_in(found: Audit, attributes: dict[str, str],
     assert len(found({'d.yaml': text}, 'env-shell-syntax')) == count
 
 
+def test_flux_fills_in_a_helm_release(found: Audit) -> None:
+    values = 'values:\n    controllers: {chat: {containers: {app: {image: {repository: vllm/vllm-openai, tag: v0.11.0}, env: {TZ: "${TIME_ZONE}"}}}}}\n'
+    release = f'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: chat}}\nspec:\n  chart: {{spec: {{chart: app-template}}}}\n  {values}'
+    assert found({'release.yaml': release}, 'env-shell-syntax') == []
+    assert len(found({'d.yaml': deployment(container(**env(('TZ', '${TIME_ZONE}'))))}, 'env-shell-syntax')) == 1
+
+
 @pytest.mark.parametrize(
     ('variables', 'more', 'count'),
     [

@@ -114,8 +114,16 @@ def slot_for(invocation: Invocation, launch: Launch, flag: str, unit: str = '') 
         path = keys.fields.get(flag, ()) if keys.fields else (flag.removeprefix('--').replace('-', keys.joint),)
         writable = keys.slot is not None and path and (keys.switches or unit != 'bool')
         return keys.slot._replace(path=(*keys.slot.path, *path)) if keys.slot is not None and writable else None
-    words = [word for word in launch.arguments if word.use is None] or [word for word in invocation.argv if word.use is None]
-    return Slot(invocation.form, words[-1].place, (flag,)) if words else None
+    words = next((line for line in (launch.arguments, invocation.argv) if any(word.use is None for word in line)), None)
+    return Slot(invocation.form, _written(words[-1]), (flag,)) if words else None
+
+
+def _written(word: Word) -> Place:
+    """Where a word stands on the command line: its variable, where that is defined elsewhere; the text that spells all its parts."""
+    place = word.use or word.place
+    outer = place.document.outer
+    joined = outer is not None and not word.pure and place.start == 0 and place.end == len(place.document.text)
+    return outer if joined and outer is not None else place
 
 
 def unseen_setting(name: str, reason: str, launch: Launch) -> Setting:

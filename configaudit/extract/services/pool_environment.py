@@ -22,6 +22,9 @@ _NO_POOL = regex(
     r'proxysql|debezium|sql-tools)'
 )
 _SPRING = regex(r'^SPRING_DATASOURCE_(?:([A-Z0-9]+)_)??(?:(HIKARI|DRUID|TOMCAT|DBCP2)_)?(\w+)$')
+_TUNES_SERVER = regex(r'SHARED_BUFFERS|EFFECTIVE_CACHE|MAINTENANCE_WORK_MEM|WAL_BUFFERS|INNODB_', 2)
+_SERVERS_LIMIT = regex(r'(?:PG|POSTGRES|POSTGRESQL|MYSQL|MARIADB)_MAX_CONN', 2)
+"""In an environment that also tunes the database server, its own limit."""
 _HOST_NAMES = ('DB_HOST', 'DATABASE_HOST', 'POSTGRES_HOST', 'POSTGRESQL_HOST', 'PGHOST', 'MYSQL_HOST', 'MARIADB_HOST', 'DB_HOSTNAME', 'DB_ADDR')
 
 
@@ -71,7 +74,10 @@ def _urls(environment: Mapping[str, Word]) -> list[tuple[str, Word, Dsn | None]]
 def _sizes(environment: Mapping[str, Word]) -> tuple[dict[str, Setting], str]:
     settings: dict[str, Setting] = {}
     chosen = ''
-    for name, word in environment.items():
+    served = any(_TUNES_SERVER.search(name) for name in environment)
+    for name, word in sorted(environment.items(), key=lambda item: 'POOL' not in item[0].upper()):
+        if served and _SERVERS_LIMIT.match(name):
+            continue
         for pattern, library, key in ENVIRONMENT:
             if not pattern.match(name):
                 continue
