@@ -17,6 +17,7 @@ from configaudit.knowledge.chain import (
     ranked,
     relation,
 )
+from configaudit.link import called
 from configaudit.model import Component
 
 _REASONS = {
@@ -169,7 +170,7 @@ def _host(component: Component) -> str:
 
 def _evidence(asking: Component, answering: Component, context: Context) -> str:
     """What linking went by, where the components tell."""
-    if any(left in (asking.name, asking.identity) and right in (answering.name, answering.identity) for left, right in context.links):
+    if any(left in called(asking) and right in called(answering) for left, right in context.links):
         return 'links: of the configuration'
     kind = asking.kind.name
     if kind in ('service', 'disruption-budget'):

@@ -180,10 +180,16 @@ def host_names(server: Component) -> Iterable[str]:
 def declared(client: Component, servers: Iterable[Component], context: Context) -> list[Component]:
     """The servers that a person linked to a client, in the configuration or by an annotation of its pod."""
     workloads, pods = client.peers('workload'), client.peers('pod')
-    own = {client.name, client.identity, *(one for workload in workloads for one in (workload.name, workload.identity))}
+    own = {*called(client), *(one for workload in workloads for one in (workload.name, workload.identity))}
     names = [server for name, server in context.links if name in own]
     names.extend(name for pod in pods for name in _value(pod, 'links') or ())
-    return [server for server in servers if server.name in names or server.identity in names] if names else []
+    return [server for server in servers if called(server).intersection(names)] if names else []
+
+
+def called(component: Component) -> set[str]:
+    """What a person may call a component by: its name, its identity, and the path of the program it is written in."""
+    own = {component.name, component.identity}
+    return {*own, component.place.outermost().document.path} if _value(component, 'written_in') else own
 
 
 def _grpc_servers(by_kind: Mapping[str, list[Component]], context: Context) -> None:

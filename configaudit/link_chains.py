@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from configaudit.context import Context
 from configaudit.knowledge.images import identify
-from configaudit.link import nearest
+from configaudit.link import called, nearest
 from configaudit.link_built import built_in
 from configaudit.model import Component, Peers, Setting
 from configaudit.patterns import regex
@@ -222,9 +222,9 @@ def _reach(client: Component, by_kind: Mapping[str, list[Component]], context: C
 
 def _next(hop: Component, doors: _Doors, hops: list[Component], context: Context) -> Component | None:
     """The one hop that takes what this one sends, or None."""
-    declared = [server for client, server in context.links if client in (hop.name, hop.identity)]
+    declared = [server for client, server in context.links if client in called(hop)]
     if declared:
-        found = [one for one in hops if one.name in declared or one.identity in declared]
+        found = [one for one in hops if called(one).intersection(declared)]
     else:
         found = [one for host in _sent_to(hop) for one in doors.behind(host) if _may_follow(hop, one)]
     found = nearest(hop, list(dict.fromkeys(found)))

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from configaudit.config import Config
+from configaudit.context import Context
 from configaudit.result import Result
 from tests.conftest import Audit
 
@@ -125,3 +127,10 @@ def test_a_client_without_pings_and_target_is_linked_to_no_server_elsewhere(run:
     components = run({'rank/open.go': client, 'serve/main.py': SERVER}).components
     (found,) = (component for component in components if component.kind.name == 'grpc-client')
     assert len(found.peers('grpc-server')) == linked
+
+
+@pytest.mark.parametrize(('client', 'server', 'count'), [('rank/open.go', 'b/main.py', 2), ('open.go', 'python/b/main.py/grpc-server/0', 2), ('rank/open.go', 'c/main.py', 0)])
+def test_a_declared_link_names_programs_by_their_paths(found: Audit, client: str, server: str, count: int) -> None:
+    files = {'rank/open.go': CLIENT % ('somewhere:9000', '30'), 'a/main.py': SERVER, 'b/main.py': SERVER}
+    config = Config(context=Context(links=((client, server),)))
+    assert len(found(files, PUNISHED, config=config)) == count
