@@ -36,9 +36,14 @@ def idle_connections_few(client: Component, *, enough: int = 16) -> Iterator[Pro
     """A gateway that keeps two idle connections to its server closes all others after each answer and opens them again for the next request.
 
     Under load that is a handshake for most requests and thousands of sockets in TIME_WAIT. MaxIdleConns counts all hosts together and does
-    not raise it: set MaxIdleConnsPerHost to the number of requests at once. It counts for HTTP/1.1; over HTTP/2 one connection carries all.
+    not raise it: set MaxIdleConnsPerHost to the number of requests at once; a session of Python's requests keeps 10 unless its adapter is given a
+    `pool_maxsize`. It counts for HTTP/1.1; over HTTP/2 one connection carries all.
     """
-    idle, total, most = client['idle_per_host'], client['idle_total'], client['connections']
+    idle, total, most, threads = client['idle_per_host'], client['idle_total'], client['connections'], client['threads']
+    if threads.is_set and idle.value < threads.value:
+        message = 'of the connections to a host only {value}{unset} are kept, and {threads} threads ask at once: the others open one for each request'
+        yield Problem(idle, message, unset='' if idle.is_set else ' (the default)', threads=threads.value, see=[('the threads', threads)], severity='advice')
+        return
     if not client['forwards'].value or (idle.is_known and idle.known_value is None):
         raise NotApplicable('nothing shows that it hands on the requests of many')
     if idle.value >= enough or idle.value >= most.value:

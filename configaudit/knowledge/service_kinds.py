@@ -144,6 +144,7 @@ HTTP_CLIENT = declare(Kind('http-client', (), {
     'idle_per_host': SettingSpec('count'),
     'idle_total': SettingSpec('count'),
     'forwards': SettingSpec('bool', False),
+    'threads': SettingSpec('count'),
     'connections': SettingSpec('count', math.inf),
     'retries': SettingSpec('count', 0),
     'per_request': SettingSpec('bool', False),

@@ -15,10 +15,12 @@ from configaudit.knowledge.service_kinds import HTTP_CLIENT, HTTPX_TIMEOUT
 from configaudit.model import Component, Setting
 from configaudit.parse.python import Source
 from configaudit.patterns import regex
+from configaudit.places import Place
 
 _CLOCKS = ('connect', 'read', 'write', 'pool')
 _SELF_CLOSING = ('openai', 'anthropic')
 """SDKs whose clients close themselves when nothing holds them any more: `__del__` in their _base_client.py."""
+_REQUESTS_KEEPS = 10
 MAX_CLIENTS = 200
 """Of a file."""
 _URL = regex(r'https?://(\[[^\]]+\]|[^/:?#]+)(?::(\d+))?')
@@ -78,6 +80,8 @@ def _client(source: Source, uses: Uses, library: Library, call: ast.Call, number
     if generating and not library.is_call and uses.is_made_anew(call, generating):
         settings['per_request'] = Setting('per_request', True, place)
         settings['closes'] = Setting('closes', library.title in _SELF_CLOSING or uses.is_closed(call), place)
+    if generating and library.title == 'requests' and not library.is_call:
+        settings.update(_kept(source, place))
     if blocked is not None:
         settings['blocks_loop'] = Setting('blocks_loop', True, source.place(blocked.call.func))
     if http2 is not None:
@@ -86,6 +90,23 @@ def _client(source: Source, uses: Uses, library: Library, call: ast.Call, number
     settings['written_in'] = Setting('written_in', 'Python', place)
     path = source.document.path
     return Component(HTTP_CLIENT, path.rpartition('/')[2], f'python/{path}/http-client/{number}', place, settings, partial=partial)
+
+
+def _kept(source: Source, place: Place) -> dict[str, Setting]:
+    """How many connections a session of requests keeps to a host, and how many threads of the file may use it at once."""
+    calls = {name.rpartition('.')[2]: call for name, call in source.calls() if name.startswith(('requests.adapters.HTTPAdapter', 'concurrent.futures.ThreadPoolExecutor'))}
+    settings = {'idle_per_host': Setting('idle_per_host', _REQUESTS_KEEPS, place, 'default', source='requests 2.34, DEFAULT_POOLSIZE')}
+    adapter, threads = calls.get('HTTPAdapter'), calls.get('ThreadPoolExecutor')
+    if adapter is not None:
+        given, unseen = keywords(source, adapter)
+        if unseen:
+            return {}
+        if 'pool_maxsize' in given:
+            settings['idle_per_host'] = setting_at(source, 'idle_per_host', given['pool_maxsize'], 'count')
+    most = keywords(source, threads)[0].get('max_workers', threads.args[0] if threads.args else None) if threads is not None else None
+    if most is not None:
+        settings['threads'] = setting_at(source, 'threads', most, 'count')
+    return settings
 
 
 def _text(source: Source, node: ast.expr | None) -> str:

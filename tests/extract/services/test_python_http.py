@@ -197,3 +197,19 @@ def test_a_client_reaches_the_engine_it_names(run) -> None:  # type: ignore[no-u
 )  # fmt: skip
 def test_a_timeout_without_a_default(run, call: str, found: bool) -> None:  # type: ignore[no-untyped-def]
     assert ('httpx-timeout-incomplete' in ids(run(f'import httpx\nt = {call}\n'))) is found
+
+
+@pytest.mark.parametrize(
+    ('lines', 'found'),
+    [
+        ('', False),
+        ('pool = ThreadPoolExecutor(max_workers=64)', True),
+        ('pool = ThreadPoolExecutor(8)', False),
+        ('pool = ThreadPoolExecutor(64)\nc.mount("http://", HTTPAdapter(pool_maxsize=64))', False),
+        ('pool = ThreadPoolExecutor(64)\nc.mount("http://", HTTPAdapter(pool_connections=64))', True),
+        ('pool = ThreadPoolExecutor(64)\nc.mount("http://", HTTPAdapter(**options))', False),
+    ],
+)  # fmt: skip
+def test_threads_that_share_a_session_of_requests(run, lines: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    text = f'import requests\nfrom concurrent.futures import ThreadPoolExecutor\nfrom requests.adapters import HTTPAdapter\nc = requests.Session()\n{lines}\n{_POST}'
+    assert ('http-idle-connections-few' in ids(run(text))) is found
