@@ -78,6 +78,18 @@ class Module:
             return Found(_open(expression, f'{_short(expression.text)} is computed when it is applied'))
         return self._reference(expression, hops)
 
+    def whole(self, expression: Expression | None) -> Expression | None:
+        """The list or object that an expression names: a local, or a variable whose value or default the folder's files say; None for others."""
+        for _ in range(MAX_HOPS):
+            if expression is None or expression.kind != 'reference':
+                break
+            self._load()
+            given = self._given.get(expression.text, [])
+            if self.modules.passed(self.folder, expression.text, 2) or len(given) > 1 or expression.text in self._asked:
+                return None
+            expression = given[0] if given else self._named.get(expression.text)
+        return expression if expression is not None and expression.kind in ('list', 'object') else None
+
     def _reference(self, expression: Expression, hops: int) -> Found:
         self._load()
         name = '.'.join(expression.text.split('.')[:2])

@@ -28,19 +28,33 @@ def databases(module: Module) -> Iterator[Component]:
     for group in module.resources(*_GROUPS):
         product = _product(module, group.attributes.get('family'))
         users = [server for server in module.resources(*_SERVERS) if _takes(module, server, group)]
-        yield from _database(module, group, product, list(parameters(group.inner('parameter'), None)), users)
+        yield from _database(module, group, product, [*parameters(group.inner('parameter'), None), *_dynamic(module, group, 'parameter')], users)
     for server in module.resources('google_sql_database_instance'):
         product = _product(module, server.attributes.get('database_version'))
         for settings in server.inner('settings'):
-            given = list(parameters(settings.inner('database_flags'), settings.attributes.get('database_flags')))
+            given = [*parameters(settings.inner('database_flags'), settings.attributes.get('database_flags')), *_dynamic(module, settings, 'database_flags')]
             yield from _database(module, server, product, given, [server])
     for block in module.blocks:
         if block.kind == 'resource' and block.labels and _AZURE.match(block.labels[0]):
             yield from _azure(module, block)
         elif block.kind == 'module' and _MODULES.search(text_of(module, block.attributes.get('source'))):
             product = _product(module, block.attributes.get('family') or block.attributes.get('engine') or block.attributes.get('database_version'))
-            given = [pair for name in _LISTS for pair in parameters(iter(()), block.attributes.get(name))]
+            given = [pair for name in _LISTS for pair in parameters(iter(()), module.whole(block.attributes.get(name)))]
             yield from _database(module, block, product, given, [block])
+
+
+def _dynamic(module: Module, block: Block, kind: str) -> Iterator[tuple[str, Expression]]:
+    """Name and value of what `dynamic "parameter" { for_each = local.settings ... }` makes of a map, or of a list of objects."""
+    for made in block.inner('dynamic'):
+        listed, content = module.whole(made.attributes.get('for_each')), next(made.inner('content'), None)
+        if listed is None or content is None or made.labels != (kind,):
+            continue
+        each = made.attributes['iterator'].text if 'iterator' in made.attributes else kind
+        name, value = (content.attributes[key].text if key in content.attributes else '' for key in ('name', 'value'))
+        if (name, value) == (f'{each}.key', f'{each}.value'):
+            yield from listed.fields.items()
+        elif (name, value) == (f'{each}.value.name', f'{each}.value.value'):
+            yield from parameters(iter(()), listed)
 
 
 def _database(module: Module, block: Block, product: str, given: list[tuple[str, Expression]], servers: list[Block]) -> Iterator[Component]:

@@ -81,3 +81,22 @@ def test_a_load_balancer_of_packets_ends_no_answers(run) -> None:  # type: ignor
 def test_groups_of_targets_have_a_delay(run) -> None:  # type: ignore[no-untyped-def]
     result = run(main='resource "aws_lb_target_group" "a" {\n  deregistration_delay = 20\n}\n\nresource "aws_lb_target_group" "b" {\n  port = 80\n}\n')
     assert sorted(component['deregistration_delay_s'].value for component in result.components) == [20, 300]
+
+
+_DYNAMIC = 'resource "aws_db_parameter_group" "main" {\n  family = "postgres15"\n  dynamic "parameter" {\n    for_each = %s\n    content {\n      name = %s\n      value = %s\n    }\n  }\n}\n'
+
+
+@pytest.mark.parametrize(
+    ('each', 'name', 'value', 'others', 'count'),
+    [
+        ('local.p', 'parameter.key', 'parameter.value', {'locals': 'locals {\n  p = { max_connections = "150" }\n}\n'}, 1),
+        ('{ max_connections = 150 }', 'parameter.key', 'parameter.value', {}, 1),
+        ('var.p', 'parameter.value.name', 'parameter.value.value', {'variables': 'variable "p" { default = [{ name = "max_connections", value = "150" }] }\n'}, 1),
+        ('var.p', 'parameter.key', 'parameter.value', {'variables': 'variable "p" {}\n'}, 0),
+        ('var.p', 'parameter.key', 'parameter.value', {'variables': 'variable "p" { default = { max_connections = 150 } }\n', 'prod_tfvars': 'p = { max_connections = 400 }\n'}, 0),
+        ('local.p', 'lower(parameter.key)', 'parameter.value', {'locals': 'locals {\n  p = { max_connections = "150" }\n}\n'}, 0),
+    ],
+)  # fmt: skip
+def test_parameters_that_a_dynamic_block_makes(run, each: str, name: str, value: str, others: dict[str, str], count: int) -> None:  # type: ignore[no-untyped-def]
+    found = [component for component in run(main=_DYNAMIC % (each, name, value), **others).components if component.kind.name == 'database']
+    assert [component['max_connections'].value for component in found] == [150] * count
