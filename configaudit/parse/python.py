@@ -6,7 +6,7 @@ The standard library's `ast` reads it; nothing is imported or run. A name stands
 import ast
 import json
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from configaudit.patterns import regex
@@ -41,17 +41,19 @@ class Source:
         self.document = document
         self.text = document.text
         self.tree = tree_of(self.text)
-        self.imports = dict(_imports(self.tree))
+        self.nodes = list(ast.walk(self.tree))
+        """All that the file is made of, outer before inner."""
+        self.imports = dict(_imports(self.nodes))
         """Name in the file -> what it stands for: 'LLM' -> 'vllm.LLM'."""
         self._starts = _starts(self.text)
-        self._first, self._bound = _bindings(self.tree)
+        self._first, self._bound = _bindings(self.nodes)
         self._left = MAX_STEPS
         self._calls: list[tuple[str, ast.Call]] | None = None
 
     def calls(self) -> Iterator[tuple[str, ast.Call]]:
         """Every call of an imported name, by its full name, in the order of the file."""
         if self._calls is None:
-            found = [(name, node) for node in ast.walk(self.tree) if isinstance(node, ast.Call) and (name := self.name_of(node.func))]
+            found = [(name, node) for node in self.nodes if isinstance(node, ast.Call) and (name := self.name_of(node.func))]
             self._calls = sorted(found, key=lambda item: (item[1].lineno, item[1].col_offset))
         yield from self._calls
 
@@ -193,8 +195,8 @@ def _starts(text: str) -> list[int]:
     return [0, *(match.end() for match in _LINE_END.finditer(text))]
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.asname or alias.name.partition('.')[0], alias.name if alias.asname else alias.name.partition('.')[0]
@@ -203,12 +205,12 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f'{node.module}.{alias.name}'
 
 
-def _bindings(tree: ast.Module) -> tuple[Mapping[str, ast.expr], Mapping[str, ast.expr]]:
+def _bindings(nodes: Iterable[ast.AST]) -> tuple[Mapping[str, ast.expr], Mapping[str, ast.expr]]:
     """Name -> its value: of names that one plain assignment binds, and of those that nothing else binds or changes."""
     count: dict[str, int] = {}
     values: dict[str, ast.expr] = {}
     again: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         for name in _bound_by(node):
             count[name] = count.get(name, 0) + 1
         if isinstance(node, ast.Assign) and len(node.targets) == 1:

@@ -16,7 +16,7 @@ _NOT_SERVED = regex(r'dev|test|local|debug|sqlite', 2)
 
 def pools_of(source: Source) -> Iterator[Component]:
     """The pool of every literal mapping of engine options; classes of settings for development and tests are left out."""
-    left_out = {id(item) for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef) and _NOT_SERVED.search(node.name) for item in ast.walk(node)}
+    left_out = {id(item) for node in source.nodes if isinstance(node, ast.ClassDef) and _NOT_SERVED.search(node.name) for item in ast.walk(node)}
     path = source.document.path
     for number, node in enumerate(_options(source)):
         pairs = source.pairs(node) if id(node) not in left_out else None
@@ -38,7 +38,7 @@ def pools_of(source: Source) -> Iterator[Component]:
 
 
 def _options(source: Source) -> Iterator[ast.expr]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and len(targets) == 1 and _is_options(targets[0]):
             yield node.value

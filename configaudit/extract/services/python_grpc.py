@@ -71,7 +71,7 @@ def grpc_components(source: Source) -> Iterator[Component]:
 def _port(source: Source) -> dict[str, Setting]:
     """The one port that the file's servers listen on: `server.add_insecure_port('[::]:50051')`."""
     found: dict[str, Setting] = {}
-    for call in ast.walk(source.tree):
+    for call in source.nodes:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _LISTENS and call.args:
             try:
                 port = str(source.value(call.args[0])).rpartition(':')[2]

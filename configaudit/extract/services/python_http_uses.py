@@ -65,8 +65,8 @@ class Uses:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._parents = {child: node for node in ast.walk(source.tree) for child in ast.iter_child_nodes(node)}
-        self._calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        self._parents = {child: node for node in source.nodes for child in ast.iter_child_nodes(node)}
+        self._calls = [node for node in source.nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
         self._serves = _imports(source, _SERVERS)
         self.is_script = _imports(source, _COMMAND_LINES) and not _imports(source, (*_SERVERS, 'flask', 'django', 'rest_framework'))
         """Whether a person starts the file with options of its own: evaluations, labelling, imports of data."""

@@ -43,11 +43,11 @@ class _Scope(NamedTuple):
 
 def pools_of(source: Source) -> Iterator[Component]:
     """The pools that a file makes for the life of a process."""
-    short = [scope for scope in _functions(source.tree) if scope.disposes]
+    found = [(library, call) for name, call in source.calls() if (library := 'sqlalchemy' if name in _ENGINES else _POOLS.get(name, ''))]
+    short = [scope for scope in _functions(source.tree) if scope.disposes] if found else []
     number = 0
-    for name, call in source.calls():
-        library = 'sqlalchemy' if name in _ENGINES else _POOLS.get(name, '')
-        if not library or any(scope.first <= call.lineno <= scope.last for scope in short):
+    for library, call in found:
+        if any(scope.first <= call.lineno <= scope.last for scope in short):
             continue
         pool = _pool(source, call, library, number)
         if pool is not None:
