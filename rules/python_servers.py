@@ -123,12 +123,25 @@ def gpu_workers_load_model_each(server: Component) -> Iterator[Problem]:
     workers = server['workers']
     if not workers.is_set or workers.value <= 1:
         raise NotApplicable('one process')
-    carriers = [one for one in server.peers('carrier') if one.kind.name == 'container' and not one.peers('engine')]
+    carriers = [one for one in server.peers('carrier') if one.kind.name in _WITH_GPUS and not one.peers('engine')]
     if not carriers or server['product'].value == 'litellm':
         raise NotApplicable('no container with GPUs, or an engine of its own')
-    gpus = carriers[0]['gpu_limit']
-    if not gpus.value:
+    gpus, number = _gpus(carriers[0])
+    if not number:
         raise NotApplicable('it asks for no GPU')
-    if gpus.value < workers.value:
+    if number == math.inf:
+        message = '{value} worker processes see all GPUs of the machine: each loads the model by itself, and on the first GPU unless it chooses another'
+        yield Problem(workers, message, severity='advice', see=[('the GPUs', gpus)])
+    elif number < workers.value:
         message = '{value} worker processes share {gpus} GPU{plural}: each loads the model by itself'
-        yield Problem(workers, message, gpus=gpus.value, plural='' if gpus.value == 1 else 's', see=[('the GPUs', gpus)])
+        yield Problem(workers, message, gpus=number, plural='' if number == 1 else 's', see=[('the GPUs', gpus)])
+
+
+_WITH_GPUS = ('container', 'compose-service', 'docker-run')
+
+
+def _gpus(carrier: Component) -> tuple[Setting, float]:
+    """The GPUs of a container and their number; without limit where it sees all of the machine."""
+    own = carrier['gpu_limit' if carrier.kind.name == 'container' else 'gpus']
+    found = own.value
+    return own, found if isinstance(found, (int, float)) else math.inf if 'all' in found else len(found)
