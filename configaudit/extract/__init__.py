@@ -213,7 +213,8 @@ def _starts_own(process: Process, haystack: str) -> bool:
     """Whether what a container starts may stand in a Dockerfile or a script of the run."""
     kind = process.component.kind.name
     silent = kind == 'compose-service' and process.entrypoint is None and process.arguments is None and 'build' in process.component.settings
-    return silent or (kind in ('compose-service', 'dockerfile') and ('.sh' in haystack or 'entrypoint' in haystack))
+    by_path = any(word.value.startswith(('/', './')) for word in (*(process.entrypoint or ())[:1], *(process.arguments or ())[:1]))
+    return silent or (kind in ('compose-service', 'dockerfile') and (by_path or '.sh' in haystack or 'entrypoint' in haystack))
 
 
 def _is_python(component: Component) -> bool:

@@ -24,6 +24,8 @@ _IN_FOLDER = (
 _MAYBE = frozenset(('conf', 'rules', 'cnf', 'toml', 'ini', 'txt', 'cfg', 'config'))
 _BESIDE = frozenset(('uv.lock', 'poetry.lock', 'Pipfile', 'Pipfile.lock'))
 """Files that are opened when a program beside them asks."""
+_STARTS = frozenset(('start', 'startup', 'run', 'serve', 'entrypoint', 'docker-entrypoint'))
+"""Scripts that an image starts, without an ending; their first line says whether they are any."""
 _LINE_FORMATS = ('.toml', '.ini', '.cnf', '.rules')
 """Formats of their own, which quote YAML at most."""
 _MIME = (b'MIME-Version:', b'Content-Type: multipart/')
@@ -48,7 +50,7 @@ def is_wanted(path: str) -> bool:
     stem, _, extension = name.rpartition('.')
     if extension in PROGRAMS:
         return is_program(extension, name)
-    if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE or name in _BESIDE:
+    if extension.lower() in _BY_EXTENSION or name in _BY_NAME or extension in _MAYBE or name in _BESIDE or name in _STARTS:
         return True
     if name.endswith('.conf.template'):  # what the official image of nginx fills in
         return True

@@ -5,6 +5,7 @@ from typing import Any
 
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process
+from configaudit.extract.words import Word
 from configaudit.model import Component
 from configaudit.places import Document
 
@@ -15,11 +16,8 @@ def built_process(process: Process, stores: Stores) -> Process | None:
     if process.entrypoint is not None or process.arguments is not None or 'build' not in carrier.kind.settings:
         return None
     build: Any = carrier['build'].known_value
-    context, file = (build.get('context', '.'), build.get('dockerfile', 'Dockerfile')) if isinstance(build, dict) else (build, 'Dockerfile')
-    if not isinstance(context, str) or not isinstance(file, str) or '://' in context or '$' in context + file or (isinstance(build, dict) and 'target' in build):
-        return None
-    word = stores.files.at(normpath(join(carrier.scope, context, file)))
-    if word is None:
+    word = dockerfile_of(carrier, stores)
+    if word is None or (isinstance(build, dict) and 'target' in build):
         return None
     from configaudit.extract.carriers.dockerfile import read
 
@@ -31,6 +29,15 @@ def built_process(process: Process, stores: Stores) -> Process | None:
     return process._replace(
         entrypoint=own.entrypoint, arguments=own.arguments, shell=own.shell, syntax=own.syntax, environment=(*own.environment, *process.environment)
     )
+
+
+def dockerfile_of(carrier: Component, stores: Stores) -> Word | None:
+    """The Dockerfile that a compose service builds, as far as the run shows it."""
+    build: Any = carrier['build'].known_value if 'build' in carrier.kind.settings else None
+    context, file = (build.get('context', '.'), build.get('dockerfile', 'Dockerfile')) if isinstance(build, dict) else (build, 'Dockerfile')
+    if not isinstance(context, str) or not isinstance(file, str) or '://' in context or '$' in context + file:
+        return None
+    return stores.files.at(normpath(join(carrier.scope, context, file)))
 
 
 def folder_of(carrier: Component) -> str | None:

@@ -1,14 +1,17 @@
 """The command lines of a container whose image is built from the run: those of its Dockerfile, and of the start scripts that lie beside it."""
 
 from collections.abc import Iterator, Sequence
-from posixpath import basename, join
+from posixpath import basename, join, normpath
 
 from configaudit.extract.commands import Invocation, invocations, peel
 from configaudit.extract.environment import Stores
 from configaudit.extract.process import Process
-from configaudit.extract.services.built_images import built_process, folder_of
+from configaudit.extract.services.built_images import built_process, dockerfile_of, folder_of
 from configaudit.extract.words import Word
+from configaudit.model import Component
+from configaudit.patterns import regex
 
+_COPY = regex(r'(?m)^[ \t]*(?:COPY|ADD)[ \t]+((?:--\S+[ \t]+)*)([^\s"\[]\S*)[ \t]+(\S+)[ \t]*\r?$')
 _SHELLS = frozenset(('sh', 'bash', 'ash', 'dash', 'zsh', 'ksh'))
 
 
@@ -23,7 +26,7 @@ def own_invocations(process: Process, found: Sequence[Invocation], stores: Store
 def _opened(line: Invocation, folder: str, stores: Stores) -> Iterator[Invocation]:
     """The commands of a line's script, and what is handed to the script to be started at its end (`exec "$@"`)."""
     at = _script_at(line.argv)
-    script = _file(line.argv[at].value, folder, stores) if at >= 0 else None
+    script = _file(line.argv[at].value, folder, line.process.component, stores) if at >= 0 else None
     if script is None:
         yield line
         return
@@ -45,14 +48,22 @@ def _script_at(argv: Sequence[Word]) -> int:
     return -1 if any('c' in word.value for word in argv[1:at] if not word.value.startswith('--')) else at
 
 
-def _file(path: str, folder: str, stores: Stores) -> Word | None:
-    """The script at a path of the image: below the folder that is built, wherever the image keeps it, or the only one of its name."""
+def _file(path: str, folder: str, carrier: Component, stores: Stores) -> Word | None:
+    """The script at a path of the image: what its Dockerfile copies there, one below the folder that is built, or the only one of its name."""
     parts = [part for part in path.split('/') if part not in ('', '.')]
     if not parts or '..' in parts:
         return None
     tails = (join(folder, *parts[at:]) for at in range(len(parts)))
-    found = next((word for tail in tails if (word := stores.files.at(tail)) is not None), None) or stores.files.ending_with(parts[-1])
+    found = _copied(path, folder, carrier, stores) or next((word for tail in tails if (word := stores.files.at(tail)) is not None), None) or stores.files.ending_with(parts[-1])
     return found if found is not None and _is_shell(parts[-1], found.value) else None
+
+
+def _copied(path: str, folder: str, carrier: Component, stores: Stores) -> Word | None:
+    """What a line such as `COPY ./deploy/start /start` puts at a path."""
+    dockerfile = dockerfile_of(carrier, stores)
+    copies = _COPY.findall(dockerfile.value) if dockerfile is not None else ()
+    kept = (source for flags, source, target in copies if '--from' not in flags and path in (target, f'{target}{basename(source)}'))
+    return next((word for source in kept if (word := stores.files.at(normpath(join(folder, source)))) is not None), None)
 
 
 def _is_shell(name: str, text: str) -> bool:

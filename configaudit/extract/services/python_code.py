@@ -52,9 +52,13 @@ def _program(document: Document, source: Source, asks: bool, reading: Reading) -
         if words is not None:
             reading.data.append(Data('uvicorn', '', document.path, words))
     if b'DATABASES' in document.parsed:
+        from configaudit.extract.services.python_django import changes_of
         from configaudit.extract.services.python_django import pools_of as databases_of
 
         reading.components.extend(databases_of(source))
+        changes = changes_of(source)
+        if changes is not None:
+            reading.data.append(changes)
     if b'SQLALCHEMY_ENGINE_OPTIONS' in document.parsed:
         from configaudit.extract.services.python_flask import pools_of as options_of
 

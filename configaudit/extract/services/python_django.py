@@ -5,25 +5,31 @@ Sources: Django docs, Databases: CONN_MAX_AGE 0 by default, None for ever, one c
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from configaudit.extract.process import Data
 from configaudit.extract.services.pool_drafts import Draft, component_of
-from configaudit.extract.services.python_values import WORKED_OUT, keywords, setting_at
+from configaudit.extract.services.python_values import LOCKED, WORKED_OUT, keywords, setting_at
+from configaudit.extract.services.values import setting_of
+from configaudit.extract.words import Word
 from configaudit.knowledge.pool_libraries import LIBRARIES, squash
 from configaudit.model import Component, Setting
 from configaudit.parse.python import Source, Unfolded
 from configaudit.patterns import regex
+from configaudit.units import HOLE
 
 ONE_A_THREAD = 'Django opens one connection for each thread of its server, and how many these are is not among the files read'
 _NOT_SERVED = regex(r'(?:^|[/_.-])(?:dev|devel|develop|development|local|test|tests|testing|ci|debug|build|docs|sqlite|mocks?|e2e|example|sample|template)(?:[/_.-]|$)', 2)
+_CONDITION = 'it is set under a condition'
+_SEVERAL = 'several modules of settings set it, each to something else'
+_CHANGED = {'CONN_MAX_AGE': 'persistent_s', 'CONN_HEALTH_CHECKS': 'pre_ping'}
 _URL_READERS = ('dj_database_url.config', 'dj_database_url.parse')
 _PRODUCTS = (('postg', 'postgres'), ('mysql', 'mysql'), ('mariadb', 'mysql'), ('mssql', 'mssql'), ('oracle', 'oracle'))
 
 
 def pools_of(source: Source) -> Iterator[Component]:
     """The databases that settings for production name."""
-    path = source.document.path
-    if _NOT_SERVED.search(path.rpartition('/')[2]) or _NOT_SERVED.search('/'.join(path.split('/')[-2:-1])):
+    if _is_left_out(source.document.path):
         return
     number = 0
     for made in _assigned(source.tree.body):
@@ -32,6 +38,56 @@ def pools_of(source: Source) -> Iterator[Component]:
             if pool is not None:
                 number += 1
                 yield pool
+
+
+def changes_of(source: Source) -> Data | None:
+    """What a module of settings for production changes of the databases that the module it starts from names: `from .base import *`."""
+    path, bases = source.document.path, [base for node in source.tree.body if (base := _base(source.document.path, node))]
+    if len(bases) != 1 or _is_left_out(path) or any(_assigned(source.tree.body)):
+        return None
+    found: dict[str, Word] = {}
+    aliases = {names[1]: None for node in source.nodes if isinstance(node, ast.Assign) and (names := _subscripts(node.targets[0]))[:1] == ['DATABASES'] and len(names) == 3}
+    for alias in aliases:
+        plain, conditional = _changes(source, alias)
+        for key in _CHANGED:
+            if key in plain:
+                found[f'{alias}/{key}'] = _word(_seconds(source, plain[key]) if key == 'CONN_MAX_AGE' else setting_at(source, 'pre_ping', plain[key]))
+            if key in conditional:
+                found[f'{alias}/{key}'] = Word(HOLE, source.place(conditional[key]), False, _CONDITION, LOCKED)
+    return Data('django-settings', bases[0], path, found) if found else None
+
+
+def _base(path: str, node: ast.stmt) -> str:
+    """The end of the path of a module whose every name is imported."""
+    if not isinstance(node, ast.ImportFrom) or not node.module or [alias.name for alias in node.names] != ['*']:
+        return ''
+    folder = '/'.join(path.split('/')[: -node.level]) if node.level else ''
+    return '/'.join(filter(None, (folder, *node.module.split('.')))) + '.py'
+
+
+def _word(setting: Setting) -> Word:
+    return Word(str(setting.known_value) if setting.is_known else HOLE, setting.place, False, setting.reason, LOCKED)
+
+
+def join(components: Iterable[Component], data: Iterable[Data]) -> None:
+    """Bring the changes of other modules to the databases they change; several modules that do not agree leave them unknown."""
+    files = [item for item in data if item.kind == 'django-settings']
+    for pool in components if files else ():
+        path, _, alias = pool.identity.removeprefix('python/').rpartition('/databases/')
+        mine = [item for item in files if path and f'/{path}'.endswith(f'/{item.scope}')]
+        for key, name in _CHANGED.items():
+            words = [word for item in mine if (word := item.values.get(f'{alias.partition("/")[0]}/{key}')) is not None]
+            if words:
+                pool.settings[name] = _read(name, words[0]) if len({word.value for word in words}) == 1 else Setting(name, None, words[0].place, reason=_SEVERAL)
+
+
+def _read(name: str, word: Word) -> Setting:
+    value = {'inf': math.inf, 'True': True, 'False': False}.get(word.value)
+    return setting_of(name, word, 's') if value is None else Setting(name, value, word.place, locked=LOCKED)
+
+
+def _is_left_out(path: str) -> bool:
+    return any(_NOT_SERVED.search(part) is not None for part in path.split('/')[-2:])
 
 
 def _assigned(body: list[ast.stmt], depth: int = 4) -> Iterator[ast.Dict]:
@@ -68,7 +124,7 @@ def _pool(source: Source, alias: str, node: ast.expr, number: int) -> Component 
     if 'CONN_MAX_AGE' in given:
         settings['persistent_s'] = _seconds(source, given['CONN_MAX_AGE'])
     if 'CONN_MAX_AGE' in conditional:
-        settings['persistent_s'] = Setting('persistent_s', None, source.place(conditional['CONN_MAX_AGE']), reason='it is set under a condition')
+        settings['persistent_s'] = Setting('persistent_s', None, source.place(conditional['CONN_MAX_AGE']), reason=_CONDITION)
     if 'CONN_HEALTH_CHECKS' in given:
         settings['pre_ping'] = setting_at(source, 'pre_ping', given['CONN_HEALTH_CHECKS'])
     options = source.pairs(given['OPTIONS']) if 'OPTIONS' in given else {}
@@ -107,7 +163,7 @@ def _changes(source: Source, alias: str) -> tuple[dict[str, ast.expr], dict[str,
     plain: dict[str, ast.expr] = {}
     conditional: dict[str, ast.expr] = {}
     top = set(map(id, source.tree.body))
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             names = _subscripts(node.targets[0])
             if names[:2] == ['DATABASES', alias] and len(names) == 3:

@@ -16,6 +16,10 @@ def settle(reading: Reading, components: list[Component], processes: Sequence[Pr
     """Bring together what the run shows of Python programs and the servers that run them."""
     join_environment(components, processes, reading.data, stores)
     join_servers(components, reading.data)
+    if any(data.kind == 'django-settings' for data in reading.data):
+        from configaudit.extract.services.python_django import join as join_databases
+
+        join_databases(components, reading.data)
     _join_asgi(components)
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from configaudit.model import Setting
 from configaudit.parse.python import Source, Unfolded
+from configaudit.patterns import regex
 from configaudit.places import Place
 
 LOCKED = 'it is a program'
@@ -63,11 +64,16 @@ def _is_settings(node: ast.expr) -> bool:
     return (isinstance(node, ast.Name) and node.id in _SETTINGS) or (isinstance(node, ast.Attribute) and node.attr in _SETTINGS)
 
 
+_SETTINGS_MODULE = regex(r'(?:^|[._])(?:base|common|settings|defaults?|config|main|env)(?:[._]|$)')
+
+
 def _is_environ(source: Source, node: ast.expr) -> bool:
     """Whether a function is `env` or `env.int` of django-environ."""
     if isinstance(node, ast.Attribute) and node.attr in ('int', 'str', 'float', 'bool', 'url'):
         node = node.value
     made = source.settled(node)
+    if isinstance(node, ast.Name) and node.id == 'env' and made is node:
+        return any(alias.name in ('env', '*') for item in source.tree.body if isinstance(item, ast.ImportFrom) and _SETTINGS_MODULE.search(item.module or '') for alias in item.names)
     return isinstance(node, ast.Name) and isinstance(made, ast.Call) and source.name_of(made.func) in ('environ.Env', 'environ.FileAwareEnv', 'environs.Env')
 
 

@@ -135,3 +135,36 @@ def test_the_address_of_a_client_comes_from_the_environment(run: Run) -> None:
     (client,) = (one for one in run({'compose.yaml': compose, 'app/a.py': text}).components if one.kind.name == 'http-client')
     assert client['target'].value == 'http://qwen:8000/v1'
     assert [engine['max_num_seqs'].value for engine in client.peers('engine')] == [64]
+
+
+_BASE = 'import environ\nenv = environ.Env()\nDATABASES = {"default": env.db("DATABASE_URL")}\n'
+
+
+@pytest.mark.parametrize(
+    ('modules', 'age'),
+    [
+        ({'production': 'from .base import *\nDATABASES["default"]["CONN_MAX_AGE"] = 60\n'}, 60),
+        ({'production': 'from .base import *\nfrom .base import env\nDATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=90)\n'}, 90),
+        ({'production': 'from shop.settings.base import *\nDATABASES["default"]["CONN_MAX_AGE"] = None\n'}, math.inf),
+        ({'local': 'from .base import *\nDATABASES["default"]["CONN_MAX_AGE"] = 60\n'}, 0),
+        ({'production': 'from .other import *\nDATABASES["default"]["CONN_MAX_AGE"] = 60\n'}, 0),
+        ({'production': 'from .base import *\nDATABASES["replica"]["CONN_MAX_AGE"] = 60\n'}, 0),
+        ({name: f'from .base import *\nDATABASES["default"]["CONN_MAX_AGE"] = {age}\n' for name, age in (('production', 60), ('staging', 5))}, None),
+        (dict.fromkeys(('production', 'staging'), 'from .base import *\nDATABASES["default"]["CONN_MAX_AGE"] = 7\n'), 7),
+    ],
+)  # fmt: skip
+def test_modules_that_change_the_databases_of_another(run: Run, modules: dict[str, str], age: float | None) -> None:
+    (pool,) = pools(run({f'shop/settings/{name}.py': text for name, text in {'base': _BASE, **modules}.items()}))
+    assert pool['persistent_s'].known_value == age
+    assert bool(pool['persistent_s'].reason) is (age is None)
+
+
+def test_a_module_that_changes_what_the_asgi_server_of_the_compose_service_keeps(run: Run) -> None:
+    files = {
+        'config/settings/base.py': _BASE, 'config/settings/production.py': 'from .base import *\nDATABASES["default"]["CONN_MAX_AGE"] = 60\n',
+        'deploy/web/Dockerfile': 'FROM python:3.13\nCOPY --chown=web:web ./deploy/web/start /start\nCOPY ./deploy/jobs/start /start-jobs\n',
+        'deploy/web/start': '#!/bin/bash\nexec gunicorn config.asgi -k uvicorn_worker.UvicornWorker\n', 'deploy/jobs/start': '#!/bin/bash\nexec celery -A config worker\n',
+        'compose.yaml': 'services:\n  web:\n    build: {context: ., dockerfile: ./deploy/web/Dockerfile}\n    command: /start\n',
+    }  # fmt: skip
+    assert 'django-persistent-connections-under-asgi' in ids(run(files))
+    assert 'django-persistent-connections-under-asgi' not in ids(run({**files, 'compose.yaml': files['compose.yaml'].replace('/start', '/start-jobs')}))
