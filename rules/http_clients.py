@@ -52,7 +52,7 @@ def idle_connections_few(client: Component, *, enough: int = 16) -> Iterator[Pro
     see = [('many are wanted here', beside)] if beside is not None else [('requests are handed on', client['forwards'])]
     unset = '' if idle.is_set else ' (the default)'
     yield Problem(
-        idle, 'of the connections to a host only {value}{unset} are kept when idle: a gateway opens new ones for most of its requests', unset=unset, see=see,
+        idle, 'of the connections to a host only {value}{unset} are kept when idle: with more requests at once a gateway opens new ones for the rest', unset=unset, see=see,
         severity=None if beside is not None else 'advice',
     )  # fmt: skip
 

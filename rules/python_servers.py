@@ -32,7 +32,7 @@ def gunicorn_timeout_kills_answers(server: Component, *, longest_generation_s: f
     timeout = server['worker_timeout_s']
     if timeout.value == 0 or timeout.value >= (longest_generation_s or roomy_s):
         return
-    unset = '' if timeout.is_set else ', the default'
+    unset = '' if timeout.is_set else ', the default,'
     yield Problem(
         timeout, 'a sync worker that handles one request for {value} s{unset} is killed with it, and its programs wait for a model', unset=unset,
         severity=None if timeout.is_set else 'advice', see=[('generated text is asked for', asking[0]['answers'])],

@@ -112,7 +112,7 @@ def _is_short(source: Source, scope: Scope, opened: _Opened) -> bool:
     node = scope.node.child_by_field_name('name')
     if not opened.name or node is None or _SHORT.match(source.text(node)):
         return False
-    return any(method == 'Close' and _is_deferred(call) and _origin(source, scope, receiver) == opened.name for call in scope.calls for receiver, method in [source.method(call)])
+    return any(method == 'Close' and opened.name in _origins(source, scope, receiver) and _is_deferred(call) for call in scope.calls for receiver, method in [source.method(call)])
 
 
 def _is_deferred(call: Any) -> bool:
@@ -155,10 +155,14 @@ def _open(setting: Setting) -> Setting:
 
 def _origin(source: Source, scope: Scope, receiver: str) -> str:
     """What `sqlDB` is a view of after `sqlDB, err := db.DB()`."""
-    values = scope.values(receiver)
-    if len(values) == 1 and values[0] is not None and values[0].type == 'call_expression' and source.method(values[0])[1] == 'DB':
-        receiver = source.method(values[0])[0]
-    return receiver.removesuffix('.DB()')
+    found = _origins(source, scope, receiver)
+    return found[0] if len(found) == 1 else receiver.removesuffix('.DB()')
+
+
+def _origins(source: Source, scope: Scope, receiver: str) -> list[str]:
+    """What a variable is a view of in turn: it may be bound again, to nil after it is closed."""
+    made = [source.method(value) for value in scope.values(receiver) if value is not None and value.type == 'call_expression']
+    return [holder for holder, method in made if method == 'DB'] or [receiver.removesuffix('.DB()')]
 
 
 def _limit(setting: Setting) -> Setting:

@@ -16,30 +16,39 @@ _FLAGS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _FROM_ENVIRONMENT = {'gunicorn': 'WEB_CONCURRENCY', 'uvicorn': 'WEB_CONCURRENCY', 'puma': 'WEB_CONCURRENCY', 'rails': 'WEB_CONCURRENCY', 'litellm': 'NUM_WORKERS'}
 
+_CONDITION = 'its script starts it under a condition'
+_ONE_OF_SEVERAL = 'its script starts one of several servers'
 _EVERY_CPU = 'it starts a process for each CPU that it sees'
 
 
 def processes_of(process: Process, invocations: Iterable[Invocation]) -> Setting | None:
-    """The worker processes of the server that a container starts, where its command line or environment says so."""
-    for invocation in invocations:
-        server = _server(invocation, process)
-        if server is None:
-            continue
-        program, words = server
-        if program == 'celery':
-            return _celery(words, invocation)
+    """The worker processes of the server that a container starts, where its command line or environment says so.
+
+    A script that starts one of several servers, as a variable or an argument tells it, leaves their number open.
+    """
+    started = [(invocation, *server) for invocation in invocations if (server := _server(invocation, process)) is not None]
+    for invocation, program, words in started:
         if program == 'rails' and (not words or words[0].value not in ('server', 's')):
             continue
-        word = _flag(words, _FLAGS[program]) or invocation.environment.get(_FROM_ENVIRONMENT.get(program, ''))
-        if word is None and program == 'gunicorn':
-            extra = invocation.environment.get('GUNICORN_CMD_ARGS')
-            parts = extra.value.replace('=', ' ').split() if extra is not None else []
-            at = next((number for number, part in enumerate(parts[:-1]) if part in _FLAGS['gunicorn']), -1)
-            word = extra._replace(value=parts[at + 1], pure=False) if extra is not None and at >= 0 else None
-        if word is not None:
-            setting = setting_of('processes', word, 'count')
-            return setting._replace(known_value=None, reason=_EVERY_CPU) if program.startswith('pm2') and word.value in ('0', 'max') else setting
+        found = _celery(words, invocation) if program == 'celery' else _stated(invocation, program, words)
+        if found is not None and invocation.conditional and (program == 'celery' or len(started) > 1):
+            return found._replace(known_value=None, reason=_ONE_OF_SEVERAL)
+        if found is not None or program == 'celery':
+            return found
     return None
+
+
+def _stated(invocation: Invocation, program: str, words: tuple[Word, ...]) -> Setting | None:
+    word = _flag(words, _FLAGS[program]) or invocation.environment.get(_FROM_ENVIRONMENT.get(program, ''))
+    if word is None and program == 'gunicorn':
+        extra = invocation.environment.get('GUNICORN_CMD_ARGS')
+        parts = extra.value.replace('=', ' ').split() if extra is not None else []
+        at = next((number for number, part in enumerate(parts[:-1]) if part in _FLAGS['gunicorn']), -1)
+        word = extra._replace(value=parts[at + 1], pure=False) if extra is not None and at >= 0 else None
+    if word is None:
+        return None
+    setting = setting_of('processes', word, 'count')
+    return setting._replace(known_value=None, reason=_EVERY_CPU) if program.startswith('pm2') and word.value in ('0', 'max') else setting
 
 
 def _celery(words: tuple[Word, ...], invocation: Invocation) -> Setting | None:

@@ -207,7 +207,7 @@ def test_a_policy_that_a_function_gathers_for_servers_permits_the_pings(run) -> 
 
 @pytest.mark.parametrize(
     ('close', 'number'),
-    [('defer v.Close()', 0), ('defer func() { _ = v.Close() }()', 0), ('defer func() { _ = other.Close() }()', 1), ('v.Close()', 1)],
+    [('defer v.Close()', 0), ('defer func() { _ = v.Close() }()', 0), ('defer func() { if v == nil { return }; v.Close() }()\n\tv = nil', 0), ('defer func() { _ = other.Close() }()', 1), ('v.Close()', 1)],
 )
 def test_a_pool_of_gorm_that_its_function_closes_is_none_of_the_service(run, close: str, number: int) -> None:  # type: ignore[no-untyped-def]
     found = run(f'func check(d string) {{\n\tdb, _ := gorm.Open(postgres.Open(d))\n\tv, _ := db.DB()\n\t{close}\n\tdb.Exec("select 1")\n}}')

@@ -104,3 +104,23 @@ def test_the_command_of_an_image_that_is_built_here(run: Run, service: str, last
     text = f'services:\n  app:\n    {service}\n    environment:\n      DATABASE_URL: postgres://db/a?pool_size=5\n'
     found = pool(run({'compose.yaml': text, 'app/Dockerfile': f'FROM python:3.12\n{last}\n'}))
     assert found['processes'].known_value == processes
+
+
+_ROLES = '#!/bin/sh\napi() {\n  %s &\n}\njobs() {\n  celery -A app worker --autoscale="10,2" &\n}\ncase "$ROLE" in\n  api) api ;;\n  jobs) jobs ;;\nesac\n'
+
+
+@pytest.mark.parametrize(
+    ('script', 'known'),
+    [
+        (_ROLES % 'python main.py', None), (_ROLES % 'gunicorn app:app -w 4', None), ('#!/bin/sh\nexec gunicorn app:app -w 4\n', 4),
+        ('#!/bin/sh\nserve() {\n  exec gunicorn app:app -w 4\n}\nserve\n', 4), ('#!/bin/sh\nif [ "$DEBUG" ]; then exec uvicorn app:app --reload; else exec gunicorn app:app -w 4; fi\n', None),
+    ],
+)  # fmt: skip
+def test_a_script_that_starts_one_of_several_servers_leaves_their_number_open(run: Run, script: str, known: int | None) -> None:
+    files = {
+        'start.sh': script, 'Dockerfile': 'FROM python:3.13\nCOPY start.sh /start.sh\nCMD ["/start.sh"]\n',
+        'compose.yaml': 'services:\n  web:\n    build: .\n    environment:\n      DATABASE_URL: postgresql+asyncpg://a:b@db/a\n',
+    }  # fmt: skip
+    found = [one['processes'].known_value for one in run(files).components if one.kind.name == 'pool']
+    assert found
+    assert set(found) == {known}
