@@ -44,11 +44,11 @@ class Reader:
         self.asked: list[str] = []
 
     def value(self, node: Any, scope: Scope, depth: int = MAX_DEPTH) -> Any:
-        """The constant an expression comes to. Raises Unfolded."""
+        """The constant an expression comes to. Raises Unfolded, as for the field of an object that `...rest` may replace, which is None."""
+        if not depth or node is None:
+            raise Unfolded
         source = self.source
         node = source.settled(node, scope)
-        if not depth:
-            raise Unfolded
         text = source.text(node)
         if node.type == 'number':
             return number(text.replace('_', ''))

@@ -148,10 +148,11 @@ def _knexfile(source: Source) -> Iterator[Component]:
     named = [node for node in found if node.parent.type == 'pair' and source.text(node.parent.child_by_field_name('key')).strip('\'"') == 'production']
     for node in named[:1] or (found if len(found) == 1 else []):
         fields = source.fields(node, source.file)
-        product = _PRODUCTS.get(text_of(source, source.file, fields.values['client']) or '', '')
+        client = fields.values['client']
+        product = _PRODUCTS.get(text_of(source, source.file, client) or '', '')
         options, complete = _options(source, source.file, fields, _MAKERS['knex'])
         options.settings.update(_host(source, source.file, fields))
-        if product:
+        if product or client is None:
             address = fields.values.get('connection')
             yield _component(source, source.file, node, 'knex', product, address, text_of(source, source.file, address), options, complete)
 

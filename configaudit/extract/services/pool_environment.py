@@ -16,7 +16,7 @@ from configaudit.patterns import regex
 _URL_NAME = regex(
     r'^(?:[A-Z0-9]+_)*?(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|SQLALCHEMY_DATABASE|SQLALCHEMY)_?(?:URL|URI|DSN|CONNECTION_STRING)$'
 )
-_OTHER_URLS = regex(r'SHADOW|DIRECT|MIGRAT|TEST|REPLICA_LAG|BACKUP|ADMIN|EXPORTER|DATA_SOURCE_NAME')
+_OTHER_URLS = regex(r'SHADOW|DIRECT|MIGRAT|LIQUIBASE|FLYWAY|TEST|REPLICA_LAG|BACKUP|ADMIN|EXPORTER|DATA_SOURCE_NAME')
 _NO_POOL = regex(
     r'(?:exporter|migrat|flyway|liquibase|pgadmin|phpmyadmin|adminer|backup|dump|wait-for|busybox|alpine|psql|pgbouncer|pgcat|odyssey|'
     r'proxysql|debezium|sql-tools)'

@@ -58,6 +58,8 @@ def test_environment(run: Run, environment: dict[str, str], library: str, size: 
         ({'POSTGRESQL_MAX_CONNECTIONS': '300'}, 'bitnami/postgresql:17'),
         ({'DATABASE_URL': 'postgres://db/a'}, 'migrate/migrate:4'),
         ({'SHADOW_DATABASE_URL': 'postgres://db/a'}, 'example.com/app:1'),
+        ({'SPRING_LIQUIBASE_URL': 'jdbc:postgresql://db/a'}, 'example.com/app:1'),
+        ({'FLYWAY_URL': 'jdbc:postgresql://db/a'}, 'example.com/app:1'),
     ],
 )
 def test_no_pool(run: Run, environment: dict[str, str], image: str) -> None:
