@@ -7,6 +7,7 @@ from configaudit.context import Context
 from configaudit.knowledge.images import identify
 from configaudit.knowledge.versions import Version
 from configaudit.link import NOT_SEEN, nearest
+from configaudit.link_built import programs_of
 from configaudit.model import Component, Peers
 
 _IMAGES = {
@@ -29,9 +30,11 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
         pool.peer_map['service'] = Peers.of(nearest(pool, named), context.complete, 'the Service of its picker is not among the files read')
     upstreams, routes = by_kind.get('proxy-upstream', []), by_kind.get('proxy-route', [])
     if upstreams or routes:
-        carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine') or carrier.peers('http-server')]
+        written = [server for server in by_kind.get('http-server', ()) if server['written_in'].known_value and not server.peers('carrier')]
+        programs = programs_of(written, by_kind.get('compose-service', ())) if written else {}
+        carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine') or carrier.peers('http-server') or carrier in programs]
         for component in (*upstreams, *(route for route in routes if 'targets' in route.settings)):
-            _link_targets(component, services, carriers, context)
+            _link_targets(component, services, carriers, programs, context)
         if routes:
             from configaudit.link_routes import link_routes
 
@@ -43,7 +46,10 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
             _set_version(component, images)
 
 
-def _link_targets(upstream: Component, services: list[Component], carriers: list[Component], context: Context) -> None:
+def _link_targets(
+    upstream: Component, services: list[Component], carriers: list[Component], programs: Mapping[Component, list[Component]], context: Context
+) -> None:
+    """`programs`: the servers in source code that compose builds into a carrier."""
     targets: tuple[tuple[str, str], ...] = upstream['targets'].known_value or ()  # type: ignore[assignment]
     found = nearest(upstream, [service for service in services if any(_answers(service, host, upstream.scope) for host, _ in targets)])
     names = {host for host, _ in targets}
@@ -53,7 +59,8 @@ def _link_targets(upstream: Component, services: list[Component], carriers: list
     carriers = nearest(upstream, [one for one in carriers if names.intersection(one['names'].known_value or ())])  # type: ignore[arg-type]
     engines.extend(engine for carrier in carriers for engine in carrier.peers('engine'))
     holders = [*carriers, *(pod for service in found for pod in service.peers('pod'))]
-    alone = [holder.peers('http-server')[0] for holder in holders if len(holder.peers('http-server')) == 1 and not holder.peers('engine')]
+    serving = [list(holder.peers('http-server')) or programs.get(holder, []) for holder in holders if not holder.peers('engine')]
+    alone = [servers[0] for servers in serving if len(servers) == 1]
     upstream.peer_map['http-server'] = Peers.of(dict.fromkeys(alone), context.complete, _ENGINE_UNSEEN)
     upstream.peer_map['service'] = Peers.of(found, context.complete, NOT_SEEN['service'])
     upstream.peer_map['engine'] = Peers.of(dict.fromkeys(engines), context.complete, _ENGINE_UNSEEN)

@@ -202,7 +202,11 @@ _POOL_IDLE = {'nginx': 60, 'ingress-nginx': 60, 'envoy': 3600, 'istio': 3600, 'c
 """Seconds that a proxy keeps an idle connection to a server unless told otherwise."""
 _KEEP_ALIVE = {'vllm': ('VLLM_HTTP_TIMEOUT_KEEP_ALIVE', '0.9.1'), 'sglang': ('SGLANG_TIMEOUT_KEEP_ALIVE', '0.5.10')}
 """The variable that says how long an engine keeps an idle connection (5 s unless set), and the first release that reads it."""
-_SERVERS = {'uvicorn': '--timeout-keep-alive', 'gunicorn': '--keep-alive', 'hypercorn': '--keep-alive', 'fastapi': 'uvicorn\'s timeout_keep_alive'}
+_SERVERS = {
+    'uvicorn': '--timeout-keep-alive', 'gunicorn': '--keep-alive', 'hypercorn': '--keep-alive', 'fastapi': 'uvicorn\'s timeout_keep_alive',
+    'net/http': 'IdleTimeout of http.Server',
+}  # fmt: skip
+"""Server -> what says how long it keeps idle connections."""
 
 
 def _kept(route: Component, reuses: bool) -> bool:
@@ -247,7 +251,7 @@ def _closing_sides(upstream: Component) -> Iterator[tuple[Component, float, str,
     for server in upstream.peers('http-server'):
         flag = 'server.keepAliveTimeout' if server['written_in'].known_value == 'Node.js' else _SERVERS.get(str(server['product'].value), '')
         keeps = server['idle_timeout_s']
-        if flag and keeps.value:
+        if flag and 0 < keeps.value < math.inf:
             yield server, float(keeps.value), f'{flag} above that', keeps
 
 

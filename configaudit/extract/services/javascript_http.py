@@ -36,8 +36,19 @@ _TIMES = {
     'keepAliveTimeout': Option('idle_timeout_s', _MS), 'headersTimeout': Option('read_header_timeout_s', _MS),
 }  # fmt: skip
 _STREAM = regex(rb'text/event-stream|\[DONE\]|["\'`]data: |\.getReader\(\)|responseType:\s*["\']stream["\']|\bstream:\s*true\b|\bfor await\s*\([^)]{0,200}\.body\b')
+_PIECES = regex(rb'\.getReader\(|responseType:\s*["\']stream["\']|\bstream:\s*true\b|\bfor await\b|\.body\b(?!\s*[:=(])|\.write\(|\.pipe(?:To|Through)?\(|\byield\b')
+"""What takes an answer, or sends one, piece by piece: naming the media type alone does not."""
+_SHORT = regex(rb'\bmax_(?:completion_|output_)?tokens["\']?:\s*\d{1,2}\b')
+"""A trial of a server: a few tokens are no long answer."""
 _GENERATION = regex(rb'/chat/completions\b|/v1/(?:completions|messages|responses)\b|/api/generate\b|/generate_stream\b')
 """Paths of requests for generated text."""
+_PIECES = regex(
+    rb'\.getReader\(|responseType:\s*["\']stream["\']|\bstream:\s*true\b|\bfor await\b|\.body\b(?!\s*[:=(])|\.write\(|\.pipe(?:To|Through)?\(|\byield\b'
+)
+"""What takes an answer, or sends one, piece by piece: naming the media type alone does not."""
+_SHORT = regex(rb'\bmax_(?:completion_|output_)?tokens["\']?:\s*\d{1,2}\b')
+"""A trial of a server: a few tokens are no long answer."""
+_KEEPS = regex(rb'\bkeepAliveTimeout\b')
 _COMMENT = regex(rb'//[^\n]*|/\*.*?\*/', re.DOTALL)
 _AGENT = {'maxSockets': Option('connections'), 'connections': Option('connections')}
 _UNDICI = {'bodyTimeout': Option('gap_timeout_s', _MS, (0,)), 'headersTimeout': Option('first_byte_timeout_s', _MS, (0,)), 'connections': Option('connections')}
@@ -75,15 +86,31 @@ def _server(source: Source, scope: Scope, call: Any, product: str) -> Component 
     if not listens and not chained:
         return None
     settings: dict[str, Setting] = {}
-    fields = next((source.fields(argument, scope) for argument in source.arguments(call) if source.settled(argument, scope).type == 'object'), Fields({}, True))
+    product, fields = _server_options(source, scope, call, product)
     settings.update(options_of(source, scope, fields.values, _TIMES).settings)
     names = {name, *(_name_of(source, other) for other, _ in listens)} - {''}
     for holder in names | {f'{name}.server' for name in names}:
         settings.update(_assigned(source, scope, holder))
-    known = 72 if product == 'fastify' else 5
-    settings.setdefault('idle_timeout_s', default('idle_timeout_s', known, source.place(head_of(call)), f'{"Fastify" if product == "fastify" else "Node.js"} default'))
+    known = default('idle_timeout_s', 72 if product == 'fastify' else 5, source.place(head_of(call)), f'{"Fastify" if product == "fastify" else "Node.js"} default')
+    seen = fields.complete and _first(source, _KEEPS, 0, len(source.data)) is None
+    settings.setdefault('idle_timeout_s', known if seen else known._replace(reason=_UNSEEN))
     settings['product'] = Setting('product', product, source.place(head_of(call)))
     return component(HTTP_SERVER, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
+
+
+def _server_options(source: Source, scope: Scope, call: Any, product: str) -> tuple[str, Fields]:
+    """What serves, and the options it is made with: NestJS stands on Express, or on the adapter that it is given."""
+    arguments = source.arguments(call)
+    if product == 'nestjs':
+        adapter = source.settled(arguments[1], scope) if len(arguments) > 1 else None
+        made = source.called(adapter, scope).rpartition('.')[2] if adapter is not None and adapter.type == 'new_expression' else ''
+        if made != 'FastifyAdapter':
+            return product, Fields({}, adapter is None or adapter.type == 'object' or made == 'ExpressAdapter')
+        product, arguments = 'fastify', source.arguments(adapter)
+    given = [argument for argument in arguments if source.settled(argument, scope).type == 'object']
+    if not given and (product == 'fastify' or len(arguments) > 1):
+        return product, Fields({}, not arguments)
+    return product, source.fields(given[0], scope) if given else Fields({}, True)
 
 
 def _assigned(source: Source, scope: Scope, holder: str) -> dict[str, Setting]:
@@ -190,8 +217,11 @@ def _answers(source: Source) -> dict[str, Setting]:
 
 
 def _stream(source: Source, scope: Scope) -> Place | None:
-    """Where the function shows that it takes an answer piece by piece."""
-    return _first(source, _STREAM, scope.node.start_byte if scope is not source.file else 0, scope.node.end_byte)
+    """Where the function shows that it takes a long answer piece by piece."""
+    start, end = scope.node.start_byte if scope is not source.file else 0, scope.node.end_byte
+    if _first(source, _PIECES, start, end) is None or _first(source, _SHORT, start, end) is not None:
+        return None
+    return _first(source, _STREAM, start, end)
 
 
 def _first(source: Source, words: re.Pattern[bytes], start: int, end: int) -> Place | None:

@@ -200,6 +200,9 @@ def test_a_node_server_polices_no_pings(run) -> None:  # type: ignore[no-untyped
     assert ids(result) == set()
 
 
+FASTIFY = "import { NestFactory } from '@nestjs/core';\nimport { FastifyAdapter } from '@nestjs/platform-fastify';\n"
+
+
 @pytest.mark.parametrize(
     ('text', 'product', 'idle'),
     [
@@ -207,12 +210,27 @@ def test_a_node_server_polices_no_pings(run) -> None:  # type: ignore[no-untyped
         ("const express = require('express');\nconst app = express();\nconst server = app.listen(80);\nserver.keepAliveTimeout = 65 * 1000;", 'express', 65),
         ("import Fastify from 'fastify';\nconst app = Fastify({ logger: true });\nawait app.listen({ port: 80 });", 'fastify', 72),
         ("import fastify from 'fastify';\nconst app = fastify({ keepAliveTimeout: 10_000 });\napp.listen({ port: 80 });", 'fastify', 10),
+        ("import { NestFactory } from '@nestjs/core';\nconst app = await NestFactory.create(AppModule, { cors: true });\nawait app.listen(3000);", 'nestjs', 5),
+        (FASTIFY + 'const app = await NestFactory.create(AppModule, new FastifyAdapter());\nawait app.listen(3000);', 'fastify', 72),
+        (FASTIFY + 'const app = await NestFactory.create(AppModule, new FastifyAdapter({ keepAliveTimeout: 9000 }));\nawait app.listen(3000);', 'fastify', 9),
         ("import http from 'http';\nclass A { start() { this.server = http.createServer(f); this.server.keepAliveTimeout = 90e3; this.server.listen(80); } }", 'node:http', 90),
     ],
 )  # fmt: skip
 def test_http_servers(run, text: str, product: str, idle: float) -> None:  # type: ignore[no-untyped-def]
     server = one(run(text), 'http-server')
     assert (server['product'].value, server['idle_timeout_s'].value) == (product, idle)
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        "import fastify from 'fastify';\nimport { options } from './options';\nconst app = fastify(options);\napp.listen({ port: 80 });",
+        FASTIFY + 'const app = await NestFactory.create(AppModule, adapterOf(settings));\nawait app.listen(3000);',
+        "import { NestFactory } from '@nestjs/core';\nconst app = await NestFactory.create(AppModule);\nawait app.listen(3000);\nconst inner = app.getHttpServer();\ninner.keepAliveTimeout = 61_000;",
+    ],
+)  # fmt: skip
+def test_an_idle_time_that_is_set_out_of_sight_is_unknown(run, text: str) -> None:  # type: ignore[no-untyped-def]
+    assert not one(run(text), 'http-server')['idle_timeout_s'].is_known
 
 
 def test_a_server_that_never_listens_is_none(run) -> None:  # type: ignore[no-untyped-def]
@@ -237,6 +255,19 @@ new OpenAI({ baseURL: 'https://api.openai.com/v1' });
 def test_an_agent_made_for_each_request(run) -> None:  # type: ignore[no-untyped-def]
     text = "import https from 'https';\nimport express from 'express';\nconst app = express();\napp.get('/', async (req, res) => { const agent = new https.Agent({ keepAlive: true }); });\nnew https.Agent({ maxSockets: 5 });"
     assert [bool(client['per_request'].value) for client in some(run(text), 'http-client')] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ('inside', 'cut'),
+    [
+        ("headers: { Accept: 'text/event-stream' }, signal: AbortSignal.timeout(5000) }); return answer.text();", False),
+        ("headers: { Accept: 'text/event-stream' }, signal: AbortSignal.timeout(5000) }); return new Response(answer.body);", True),
+        ('body: JSON.stringify({ stream: true, max_tokens: 512 }), signal: AbortSignal.timeout(5000) }); return answer;', True),
+        ('body: JSON.stringify({ stream: true, max_tokens: 1 }), signal: AbortSignal.timeout(5000) }); return answer;', False),
+    ],
+)  # fmt: skip
+def test_a_stream_is_taken_piece_by_piece(run, inside: str, cut: bool) -> None:  # type: ignore[no-untyped-def]
+    assert ('http-timeout-cuts-streams' in ids(run('export const f = async () => { const answer = await fetch(url, { ' + inside + ' };'))) is cut
 
 
 def test_a_timeout_without_a_stream_is_fine(run) -> None:  # type: ignore[no-untyped-def]
@@ -310,6 +341,12 @@ KNEXFILE = "export default { development: { client: 'sqlite3', connection: {} },
 )  # fmt: skip
 def test_knexfile(run, text: str, most: list[int]) -> None:  # type: ignore[no-untyped-def]
     assert [pool['max_open'].value for pool in some(run(text, 'api/knexfile.js'), 'pool')] == most
+
+
+def test_options_that_a_later_part_may_replace(run) -> None:  # type: ignore[no-untyped-def]
+    text = "import { rest } from './rest.js';\nconst all = { client: 'pg', connection: { host: 'db' }, pool: { max: 20 }, ...(process.env.X ? rest() : {}) };\nexport default all;"
+    pool = one(run(text, 'knexfile.js'), 'pool')
+    assert (pool['product'].known_value, pool['max_open'].is_known) == (None, False)
 
 
 @pytest.mark.parametrize('path', ['src/data/shop.prisma', 'examples/prisma/schema.prisma'])
