@@ -182,7 +182,8 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     pods, processes = worst_pods(pool), pool['processes']
     workers = int(processes.value or 1)
     host = pool['host'].known_value or 'the database'
-    copies = f'{pods.words} x {workers} processes' if workers > 1 else pods.words
+    unplaced = pool['written_in'].known_value and not pool.peers('carrier') and not pods.see and workers == 1
+    copies = 'all that run its program' if unplaced else f'{pods.words} x {workers} processes' if workers > 1 else pods.words
     see = [*pods.see, *((('worker processes', processes),) if processes.is_set else ())]
     if size.is_known:
         more = pool['overflow'].known_value

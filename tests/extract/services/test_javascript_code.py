@@ -55,6 +55,7 @@ def test_defaults_of_node_postgres(run, made: str) -> None:  # type: ignore[no-u
     pool = one(result, 'pool')
     assert (pool['max_open'].value, pool['max_open'].is_set, pool['wait_timeout_s'].value, pool['idle_timeout_s'].value) == (10, False, math.inf, 10)
     assert ids(result) == {'db-pool-unstated', 'db-wait-unbounded'}
+    assert 'in each of all that run its program: state its size' in ' '.join(finding.message for finding in result.findings)
 
 
 @pytest.mark.parametrize(
