@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = (
     'errors', 'patterns', 'units', 'dates', 'places', 'changes', 'model', 'findings', 'redact', 'sources', 'scope', 'cluster', 'host', 'parse', 'knowledge',
-    'context', 'extract', 'link', 'link_traefik', 'link_routes', 'link_proxies', 'link_tuned', 'link_sysctls', 'link_host_files', 'link_monitors', 'link_metrics', 'link_built', 'link_code', 'link_chains', 'link_pools', 'link_databases', 'registry', 'result', 'engine', 'selection', 'config_schema', 'config_file', 'suppression_rules', 'config',
+    'context', 'extract', 'link', 'link_built', 'link_traefik', 'link_routes', 'link_proxies', 'link_tuned', 'link_sysctls', 'link_host_files', 'link_monitors', 'link_metrics', 'link_code', 'link_chains', 'link_pools', 'link_databases', 'registry', 'result', 'engine', 'selection', 'config_schema', 'config_file', 'suppression_rules', 'config',
     'config_check', 'suppression_marks', 'workers', 'intake', 'suppress', 'fix', 'fix_rounds', 'fix_plan', 'baseline', 'rendered', 'charted', 'audit', 'cache', 'explain', 'prelaunch', 'release_sheet', 'upgrade',
     'testkit', 'outcomes', 'fleet', 'graph_settings', 'graph_links', 'graph_files', 'graph', 'graph_select', 'report', 'publish', 'agent', 'command', 'cli', '__main__',
 )  # fmt: skip

@@ -56,12 +56,12 @@ _JVM = regex(
 _JAVA = Program('java', _JVM_WORDS, _JVM, regex(r'(?:Test|Tests|IT)\.java$'))
 _KOTLIN = Program('kotlin', _JVM_WORDS, _JVM, regex(r'(?:Test|Tests|IT|Spec)\.kt$'))
 _SCRIPT_WORDS = (
-    b'Pool(', b'Sequelize', b'DataSource(', b'knex', b'Knex', b'postgres(', b'drizzle(', b'TypeOrmModule', b'PrismaPg(', b'PrismaMariaDb(', b'grpc-js', b'OpenAI(', b'createServer(',
+    b'Pool(', b'Sequelize', b'DataSource(', b'knex', b'Knex', b'postgres(', b'drizzle(', b'TypeOrmModule', b'PrismaPg(', b'PrismaMariaDb(', b'grpc-js', b'Transport.GRPC', b'OpenAI(', b'createServer(',
     b'.listen(', b'AbortSignal.timeout', b'axios.create(', b'Agent(', b'UV_THREADPOOL',
 )  # fmt: skip
 _SCRIPT_PATTERN = regex(
     rb'\bnew[ ]+(?:\w+\.)?(?:Pool|Sequelize|DataSource|PrismaPg|PrismaMariaDb|OpenAI|AzureOpenAI|Agent|HttpsAgent)\(|\bcreatePool\(|\b[kK]nex(?:["\']\))?\(|\bpostgres\(|'
-    rb'\bdrizzle\(|\b(?:TypeOrm|Sequelize)Module\.forRoot|\bgrpc-js\b|\bcreateServer\(|\.listen\(|\bAbortSignal\.timeout\(|\baxios\.create\(|\bprocess\.env\.UV_THREADPOOL_SIZE\s*=[^=]'
+    rb'\bdrizzle\(|\b(?:TypeOrm|Sequelize)Module\.forRoot|\bgrpc-js\b|\bTransport\.GRPC\b|\bcreateServer\(|\.listen\(|\bAbortSignal\.timeout\(|\baxios\.create\(|\bprocess\.env\.UV_THREADPOOL_SIZE\s*=[^=]'
 )
 _SCRIPT_NAMES = regex(
     r'\.d\.[mc]?ts$|[.\-_](?:min|test|tests|spec|specs|e2e|stories|story|bundle|chunk|umd|iife|mock|bench|seed)\.[mc]?[jt]sx?$|'

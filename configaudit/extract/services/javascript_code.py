@@ -7,6 +7,7 @@ from configaudit.extract.services.javascript_grpc import grpc_components
 from configaudit.extract.services.javascript_http import http_components
 from configaudit.extract.services.javascript_pools import pools_of
 from configaudit.extract.services.javascript_runtime import instances_of, runtime_components
+from configaudit.extract.services.nest_grpc import nest_components
 from configaudit.extract.services.source_role import is_served
 from configaudit.parse.grammar import Unreadable
 from configaudit.parse.javascript import Source
@@ -34,7 +35,7 @@ def read(document: Document) -> Reading | None:
         return Reading([], [], [Data('pm2', '', document.path.rpartition('/')[0], words)], []) if words else None
     reading = nothing()
     numbers: dict[str, int] = {}
-    for found in (*grpc_components(source), *pools_of(source), *http_components(source), *runtime_components(source)):
+    for found in (*grpc_components(source), *nest_components(source), *pools_of(source), *http_components(source), *runtime_components(source)):
         number = numbers[found.kind.name] = numbers.get(found.kind.name, -1) + 1
         found.identity = f'node/{document.path}/{found.kind.name}/{number}'
         reading.components.append(found)

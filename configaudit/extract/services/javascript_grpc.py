@@ -25,6 +25,7 @@ from configaudit.model import Component, Setting
 from configaudit.parse.grammar import below
 from configaudit.parse.javascript import Fields, Scope, Source
 from configaudit.parse.javascript_values import Unfolded
+from configaudit.places import Place
 
 _GRPC = '@grpc/grpc-js.'
 _CREDENTIALS = (_GRPC + 'credentials.', _GRPC + 'ChannelCredentials.')
@@ -71,14 +72,20 @@ def _client(source: Source, scope: Scope, call: Any) -> Component | None:
     target = target_of(source, scope, arguments[0])
     if 'target' in target and 'variable' not in target and is_local(str(target['target'].known_value)):
         return None
-    settings = {**_read(source, scope, fields, _CLIENT), **target}
+    settings = {**client_options(source, scope, fields, source.place(head_of(call))), **target}
+    return component(GRPC_CLIENT, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
+
+
+def client_options(source: Source, scope: Scope, fields: Fields, place: Place) -> dict[str, Setting]:
+    """What the options of a channel say; `place` is where it is made."""
+    settings = _read(source, scope, fields, _CLIENT)
     policy = fields.values.get('grpc.service_config')
     if policy is not None:
         text = text_of(source, scope, policy)
         shown = text if text is not None else source.text(source.settled(policy, scope))
         settings['round_robin'] = Setting('round_robin', 'round_robin' in shown, source.place(policy))
-    settings['max_pings'] = Setting('max_pings', 0, source.place(head_of(call)), 'default', source='only the C core stops after some pings without data')
-    return component(GRPC_CLIENT, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
+    settings['max_pings'] = Setting('max_pings', 0, place, 'default', source='only the C core stops after some pings without data')
+    return settings
 
 
 def _has_credentials(source: Source, scope: Scope, node: Any) -> bool:
@@ -89,14 +96,18 @@ def _has_credentials(source: Source, scope: Scope, node: Any) -> bool:
 def _server(source: Source, scope: Scope, call: Any) -> Component:
     arguments = source.arguments(call)
     fields = source.fields(arguments[0], scope) if arguments else Fields({}, True)
+    settings = {**server_options(source, scope, fields, source.place(head_of(call))), **_port(source)}
+    return component(GRPC_SERVER, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
+
+
+def server_options(source: Source, scope: Scope, fields: Fields, place: Place) -> dict[str, Setting]:
+    """What the options of a server say; `place` is where it is made."""
     settings = _read(source, scope, fields, _SERVER)
-    place = source.place(head_of(call))
     settings['min_time_s'] = default('min_time_s', 0, place, _NO_POLICE)
     settings['max_ping_strikes'] = default('max_ping_strikes', 0, place, _NO_POLICE)
     settings['permit_without_stream'] = default('permit_without_stream', True, place, _NO_POLICE)
     settings.setdefault('time_s', default('time_s', math.inf, place, 'grpc-js, server.js: keepalive is off'))
-    settings.update(_port(source))
-    return component(GRPC_SERVER, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
+    return settings
 
 
 def _port(source: Source) -> dict[str, Setting]:

@@ -17,6 +17,7 @@ from configaudit.extract.services.javascript_settings import (
     head_of,
     in_handler,
     options_of,
+    scope_around,
     setting_at,
     target_of,
     text_of,
@@ -119,7 +120,7 @@ def _assigned(source: Source, scope: Scope, holder: str) -> dict[str, Setting]:
     for where in source.scopes:
         for field, option in _TIMES.items():
             for value in where.bound.get(f'{holder}.{field}', ()):
-                setting = setting_at(source, where, option.setting, value, option)[0] if value is not None else None
+                setting = setting_at(source, scope_around(source, value), option.setting, value, option)[0] if value is not None else None
                 if setting is not None:
                     found[option.setting] = setting
     return found

@@ -136,6 +136,12 @@ def head_of(call: Any) -> Any:
     return call.child_by_field_name('function') or call.child_by_field_name('constructor') or call
 
 
+def scope_around(source: Source, node: Any) -> Scope:
+    """The innermost function that a node stands in, or the file."""
+    around = (scope for scope in source.scopes if scope.node.start_byte <= node.start_byte and node.end_byte <= scope.node.end_byte)
+    return max(around, key=lambda scope: (scope.node.start_byte, -scope.node.end_byte), default=source.file)
+
+
 def enclosing(scope: Scope) -> Iterable[Scope]:
     """A scope and those around it."""
     found: Scope | None = scope

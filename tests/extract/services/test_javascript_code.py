@@ -194,6 +194,40 @@ def test_a_channel_to_this_machine_is_not_judged(run, address: str, count: int) 
     assert len(some(run(GRPC + f'new Chat({address}, grpc.credentials.createInsecure());'), 'grpc-client')) == count
 
 
+NEST = "import { ClientsModule, Transport } from '@nestjs/microservices';\n"
+REGISTERED = NEST + "@Module({ imports: [ClientsModule.register([{ name: 'A', transport: Transport.GRPC, options: { url: 'orders:5000', package: 'a', %s } }])] })\nexport class M {}"
+
+
+@pytest.mark.parametrize(
+    ('options', 'time', 'permits'),
+    [
+        ('keepalive: { keepaliveTimeMs: 10 * 1000, keepalivePermitWithoutCalls: 1 }', 10, True), ("channelOptions: { 'grpc.keepalive_time_ms': 20_000 }", 20, False), ('protoPath: p', math.inf, False),
+        ("channelOptions: { 'grpc.keepalive_time_ms': 20_000 }, keepalive: { keepaliveTimeMs: 40_000 }", 40, False),
+    ],
+)  # fmt: skip
+def test_grpc_clients_of_nestjs(run, options: str, time: float, permits: bool) -> None:  # type: ignore[no-untyped-def]
+    client = one(run(REGISTERED % options), 'grpc-client')
+    assert (client['target'].value, client['time_s'].value, client['permit_without_stream'].value) == ('orders:5000', time, permits)
+
+
+def test_a_grpc_client_of_nestjs_that_a_factory_makes(run) -> None:  # type: ignore[no-untyped-def]
+    made = "ClientsModule.registerAsync([{ name: 'A', useFactory: (configService) => ({ transport: Transport.GRPC, options: { url: configService.get('A_URL'), keepalive } }) }]);"
+    client = one(run(NEST + made), 'grpc-client')
+    assert (client['variable'].value, client['time_s'].is_known) == ('A_URL', False)
+
+
+@pytest.mark.parametrize('made', ['NestFactory.createMicroservice<MicroserviceOptions>(AppModule, %s)', 'app.connectMicroservice(%s)'])
+def test_grpc_servers_of_nestjs(run, made: str) -> None:  # type: ignore[no-untyped-def]
+    result = run(NEST + made % "{ transport: Transport.GRPC, options: { url: '0.0.0.0:5000', package: 'a', channelOptions: { 'grpc.max_connection_age_ms': 60_000 } } }")
+    server = one(result, 'grpc-server')
+    assert (server['port'].value, server['max_connection_age_s'].value, server['permit_without_stream'].value) == ('5000', 60, True)
+
+
+@pytest.mark.parametrize('text', [REGISTERED.replace('orders:', 'localhost:') % 'package: 2', NEST + 'const options = { transport: Transport.GRPC, options: {} };', NEST + 'ClientsModule.register([{ transport: Transport.TCP, options: {} }]);'])
+def test_what_is_no_grpc_end_of_nestjs(run, text: str) -> None:  # type: ignore[no-untyped-def]
+    assert some(run(text), 'grpc-client') == some(run(text), 'grpc-server') == []
+
+
 def test_a_node_server_polices_no_pings(run) -> None:  # type: ignore[no-untyped-def]
     text = GRPC + "new grpc.Server({ 'grpc.max_connection_age_ms': 600_000 });\nnew Chat(address, grpc.credentials.createInsecure(), { 'grpc.keepalive_time_ms': 20000, 'grpc.keepalive_permit_without_calls': 1 });"
     result = run(text)
@@ -214,6 +248,7 @@ FASTIFY = "import { NestFactory } from '@nestjs/core';\nimport { FastifyAdapter 
         ("import { NestFactory } from '@nestjs/core';\nconst app = await NestFactory.create(AppModule, { cors: true });\nawait app.listen(3000);", 'nestjs', 5),
         (FASTIFY + 'const app = await NestFactory.create(AppModule, new FastifyAdapter());\nawait app.listen(3000);', 'fastify', 72),
         (FASTIFY + 'const app = await NestFactory.create(AppModule, new FastifyAdapter({ keepAliveTimeout: 9000 }));\nawait app.listen(3000);', 'fastify', 9),
+        ("import http from 'http';\nfunction start(app) { const server = http.createServer(app); const most = Number(process.env.X) || 65000; server.keepAliveTimeout = most; server.listen(80); }", 'node:http', 65),
         ("import http from 'http';\nclass A { start() { this.server = http.createServer(f); this.server.keepAliveTimeout = 90e3; this.server.listen(80); } }", 'node:http', 90),
     ],
 )  # fmt: skip
