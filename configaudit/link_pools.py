@@ -1,10 +1,11 @@
 """Pools that a program opens, and the processes that run it: the code says how large they are, the process how many there are."""
 
-from collections.abc import Iterable
-from posixpath import join, normpath
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from posixpath import dirname, join, normpath
 from typing import Any
 
-from configaudit.link_built import built_in
+from configaudit.link_built import programs_of
 from configaudit.model import Component, Peers
 
 _SAID_IN_CODE = (
@@ -33,21 +34,40 @@ def size_in_code(pools: Iterable[Component]) -> None:
 
 
 def run_in_code(pools: Iterable[Component], services: Iterable[Component]) -> None:
-    """Peers `carrier` and the processes of a pool that only its code names: the compose service that builds its folder, in every worker of its server.
+    """Peers `carrier` and the processes of a pool that only its code names: the compose services that build its folder, in every worker of their server.
 
-    Left out where the folder is built for several services, or where several pools might be the one that is opened.
+    Left out where services that start different programs are built from the folder, or where several pools might be the one that is opened.
     """
     pools = list(pools)
-    homes = built_in((pool for pool in pools if pool['written_in'].known_value and 'carrier' not in pool.peer_map), services)
+    homes: dict[Component, list[Component]] = {}
+    for home, found in programs_of((pool for pool in pools if pool['written_in'].known_value and 'carrier' not in pool.peer_map), services).items():
+        for pool in found:
+            homes.setdefault(pool, []).append(home)
     taken = {carrier for pool in pools for carrier in pool.peers('carrier')}
-    lone = [home for home in homes.values() if home not in taken and list(homes.values()).count(home) == 1]
-    for pool, home in homes.items():
-        servers = home.peers('http-server')
-        if home not in lone or len(servers) != 1:
+    opened = Counter(home for found in homes.values() for home in found)
+    for pool, found in homes.items():
+        if any(home in taken or opened[home] > 1 for home in found) or not _starts_alike(pool, found):
             continue
-        pool.peer_map['carrier'] = Peers.of([home], True)
-        if servers[0]['workers'].is_set and not pool['processes'].is_set:
+        pool.peer_map['carrier'] = Peers.of(found, True)
+        servers = found[0].peers('http-server')
+        if len(servers) == 1 and servers[0]['workers'].is_set and not pool['processes'].is_set:
             pool.settings['processes'] = servers[0]['workers']._replace(name='processes')
+
+
+def _starts_alike(pool: Component, homes: Sequence[Component]) -> bool:
+    """Whether services surely run one program: one file starts them with the same words. Of Python, its server must tell how many processes there are."""
+    if pool['written_in'].known_value == 'Python':
+        return len(homes) == 1 == len(homes[0].peers('http-server'))
+    starts = {(_path(home), home['words'].known_value, str(home['build'].known_value)) for home in homes}
+    return len(starts) == 1 and all(_dockerfile_is_around(home, pool) for home in homes)
+
+
+def _dockerfile_is_around(home: Component, pool: Component) -> bool:
+    """Whether a Dockerfile in a folder of its own, below what is built, is that of the pool's program."""
+    build: Any = home['build'].known_value
+    file = build.get('dockerfile', '') if isinstance(build, dict) else ''
+    folder = dirname(file) if isinstance(file, str) else ''
+    return not folder or f'/{_path(pool)}'.find(f'/{normpath(join(str(build.get("context", ".")), folder))}/') >= 0
 
 
 def _is_sized(pool: Component) -> bool:

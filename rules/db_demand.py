@@ -104,14 +104,23 @@ def _counted(setting: Setting, word: str) -> Pods:
 
 
 def _instances(pool: Component) -> Pods:
-    carriers = pool.peers('carrier')
+    """The copies of every service that runs it."""
+    each = [_copies(carrier) for carrier in pool.peers('carrier')]
+    if len(each) < 2:
+        return each[0] if each else Pods(1, '1 instance', at_rest=1)
+    count = sum(copies.number for copies in each)
+    services = tuple(('run by', carrier.place) for carrier in pool.peers('carrier'))
+    unknown = next((copies.unknown for copies in each if copies.unknown), '')
+    return Pods(count, f'{count} instances', (*(see for copies in each for see in copies.see), *services), unknown, count)
+
+
+def _copies(carrier: Component) -> Pods:
+    """How many containers of a service of compose there are."""
     for name in ('replicas', 'scale'):
-        if not carriers or name not in carriers[0].kind.settings:
-            continue
-        replicas = carriers[0][name]
-        if not replicas.is_known:
+        replicas = carrier[name] if name in carrier.kind.settings else None
+        if replicas is not None and not replicas.is_known:
             return Pods(1, '1 instance', (), f'{name}: {replicas.reason}', 1)
-        if replicas.is_set and replicas.known_value is not None:
+        if replicas is not None and replicas.is_set and replicas.known_value is not None:
             count = int(replicas.value)
             return Pods(count, f'{count} instance{"s" if count != 1 else ""}', (('instances', replicas),), '', count)
     return Pods(1, '1 instance', at_rest=1)

@@ -275,3 +275,21 @@ def test_a_server_of_azure_by_its_whole_name(run: Run, host: str, count: int) ->
     text = f'services:\n  app:\n    image: example.com/app:1\n    environment:\n      DATABASE_URL: postgres://{host}/a?connection_limit=60\n'
     found = [item.values['total'] for item in run({'main.tf': AZURE, 'compose.yaml': text}).findings if item.rule.id == RULE]
     assert found == [60] * count
+
+
+INDEX = "import pg from 'pg';\nexport const pool = new pg.Pool({ host: 'db', max: 60 });\n"
+BUILT = 'services:\n  db: {image: "postgres:17", command: postgres -c max_connections=100}\n'
+
+
+@pytest.mark.parametrize(
+    ('services', 'total'),
+    [
+        ('  a: {build: .}\n', None), ('  a: {build: .}\n  b: {build: .}\n', 120), ('  a: {build: ., command: node a.js}\n  b: {build: ., command: node b.js}\n', None),
+        ('  a: {build: ., deploy: {replicas: 3}}\n', 180), ('  a: {build: {context: ., dockerfile: api/Dockerfile}, scale: 3}\n', 180),
+        ('  a: {build: {context: ., dockerfile: web/Dockerfile}, scale: 3}\n', None),
+    ],
+)  # fmt: skip
+def test_services_that_are_built_from_one_folder_each_open_its_pool(run: Run, services: str, total: int | None) -> None:
+    pytest.importorskip('tree_sitter_javascript')
+    found = [finding.values['total'] for finding in run({'compose.yaml': BUILT + services, 'api/index.js': INDEX}).findings if finding.rule.id == RULE]
+    assert found == ([] if total is None else [total])
