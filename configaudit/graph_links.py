@@ -102,7 +102,8 @@ def _carried(component: Component, owners: Owners) -> Iterator[Edge]:
     carrier = _carrier(component, owners)
     if carrier is not None:
         known = relation(carrier, component, carries=True) or Relation('runs')
-        yield Edge(carrier, owners[component], known.word, known.beside, '', True)
+        built = text_of(component, 'written_in') and carrier.kind.name == 'compose-service' and carrier['build'].known_value
+        yield Edge(carrier, owners[component], known.word, known.beside, 'build' if built else '', True)
 
 
 def _asked(component: Component, owners: Owners, context: Context) -> Iterator[Edge]:

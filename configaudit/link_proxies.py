@@ -7,7 +7,7 @@ from configaudit.context import Context
 from configaudit.knowledge.images import identify
 from configaudit.knowledge.versions import Version
 from configaudit.link import NOT_SEEN, nearest
-from configaudit.link_built import programs_of
+from configaudit.link_built import built_in, programs_of
 from configaudit.model import Component, Peers
 
 _IMAGES = {
@@ -32,6 +32,9 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
     if upstreams or routes:
         written = [server for server in by_kind.get('http-server', ()) if server['written_in'].known_value and not server.peers('carrier')]
         programs = programs_of(written, by_kind.get('compose-service', ())) if written else {}
+        for server, home in built_in(written, programs).items():
+            if len(programs[home]) == 1:
+                server.peer_map['carrier'] = Peers.of([home], True)
         carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine') or carrier.peers('http-server') or carrier in programs]
         for component in (*upstreams, *(route for route in routes if 'targets' in route.settings)):
             _link_targets(component, services, carriers, programs, context)
