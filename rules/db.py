@@ -195,5 +195,5 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     yield Problem(
         size, 'no limit is stated for the connections of {copies} to {host}{known}',
         copies=copies, host=host, known=f' ({size.source})' if size.source else '', confidence='medium',
-        severity=None if pods.number * workers > 1 else 'advice', see=see,
+        severity=None if pods.number * workers > 1 and pool['library'].known_value != 'hikari' else 'advice', see=see,
     )  # fmt: skip

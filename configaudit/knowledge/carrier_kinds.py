@@ -58,8 +58,9 @@ COMPOSE_SERVICE = declare(Kind('compose-service', ('image-user',), {
     'profiles': _spec(default=()),
     'aliases': _spec(default=()),
     'waited_for': _spec(default=()),
+    'completes': _spec(default=False),
 }))  # fmt: skip
-"""`aliases`: other names under which it is reached. `waited_for`: names of services with `depends_on: condition: service_healthy` on this one."""
+"""`aliases`: other names under which it is reached. `waited_for`: names of services with `depends_on: condition: service_healthy` on this one. `completes`: others start when it has ended."""
 
 DOCKER_RUN = declare(Kind('docker-run', ('image-user',), {
     **_CONTAINER,

@@ -54,8 +54,10 @@ def read_tree(document: Document, root: Map, partial: str) -> Reading:
             scope=dirname(document.path) or '.',
         )
         components.append(component)
-        service = Service(document, name, item, component, _waiting(services, name), {})
+        service = Service(document, name, item, component, _waiting(services, name, 'service_healthy'), {})
+        ended = _waiting(services, name, 'service_completed_successfully')
         reading.processes.append(_read(service)._replace(settle=bind(_settle, service)))
+        component.settings['completes'] = Setting('completes', bool(ended), component.place)
     for component in components:
         component.peer_map['compose-service'] = Peers.of(components, True)
     reading.components.extend(components)
@@ -149,8 +151,6 @@ def _aliases(service: Service) -> Iterator[str]:
         yield from (node.value for node in items(network, 'aliases') if isinstance(node, Scalar)) if isinstance(network, Map) else ()
 
 
-def _waiting(services: Mapping[str, Map], name: str) -> tuple[str, ...]:
-    """Services that start only after this one is healthy."""
-    return tuple(
-        other for other, item in services.items() if text(item, 'depends_on', name, 'condition') == 'service_healthy'
-    )
+def _waiting(services: Mapping[str, Map], name: str, condition: str) -> tuple[str, ...]:
+    """Services that start only after this one is healthy, or has ended well."""
+    return tuple(other for other, item in services.items() if text(item, 'depends_on', name, 'condition') == condition)

@@ -39,9 +39,16 @@ def claim(components: Iterable[Component], processes: Iterable[Process], stores:
 def _started(process: Process, servers: list[Component]) -> list[Component]:
     """The only server of the name that `node dist/server.js` has, whatever a compiler made of its ending."""
     words = ' '.join(word.value for word in (*(process.entrypoint or ()), *(process.arguments or ()))).split()
-    stems = [os.path.splitext(os.path.basename(word))[0] for word in words if word.endswith(_SCRIPTS)] if any(os.path.basename(word) == 'node' for word in words) else []
-    found = [server for server in servers if server.place.document.outer is None and os.path.splitext(os.path.basename(server.place.document.path))[0] in stems]
+    runs = next((at for at, word in enumerate(words) if os.path.basename(word) == 'node'), None)
+    given = [word for word in words[runs + 1 :] if not word.startswith('-')] if runs is not None else []
+    stems = [_stem(word) for word in given if word.endswith(_SCRIPTS)] or [_stem(word) for word in given[:1]]  # node finds dist/main.js as dist/main
+    found = [server for server in servers if server.place.document.outer is None and _stem(server.place.document.path) in stems]
     return found if len(found) == 1 else []
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path)
+    return os.path.splitext(name)[0] if name.endswith(_SCRIPTS) else name
 
 
 def _mounted(process: Process, stores: Stores) -> Iterator[Word]:

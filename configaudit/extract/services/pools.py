@@ -113,7 +113,9 @@ def _secrets(process: Process) -> tuple[str, ...]:
 
 
 def _serves(carrier: Component) -> bool:
-    """Whether the process stays: not an init container, not a job."""
+    """Whether the process stays: not an init container, not a job, no service of compose after whose end others start."""
+    if 'completes' in carrier.kind.settings and carrier['completes'].known_value:
+        return False
     if 'init' in carrier.kind.settings and carrier['init'].known_value:
         return False
     workloads = carrier.peers('workload')

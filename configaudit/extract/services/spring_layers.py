@@ -11,6 +11,7 @@ from configaudit.places import Document, Place
 LAYER = 'a Spring profile, laid over the main configuration'
 _FILE = regex(r'^(application|bootstrap|appsettings)(?:[-.]([\w-]+))?\.(?:ya?ml|properties|json)$')
 _NAMED = regex(r'[-.](\w+)\.(?:ya?ml|properties|json)$')
+_SERVED = regex(r'[\w.-]*\w-(\w+)\.(?:ya?ml|properties)$')
 _NOT_SERVED = regex(r'(?:^|/)src/\w*[tT]est\w*/')
 _DEVELOPMENT = frozenset(('dev', 'develop', 'development', 'test', 'tests', 'testing', 'unittest', 'it', 'integration', 'integrationtest', 'local', 'localhost', 'ci', 'e2e', 'ide', 'intellij', 'h2', 'embedded', 'demo', 'sample', 'example', 'template'))
 _PRODUCTION = frozenset(('prod', 'production', 'prd', 'live', 'release'))
@@ -20,8 +21,12 @@ _KEYS = (('spring', 'config', 'activate', 'on-profile'), ('spring', 'config', 'a
 def profile_of(document: Document, entries: Sequence[Entry]) -> str:
     """The profile that a file or a document in it is for, or ''."""
     written = next((word.value for path, word in entries if path in _KEYS or path == ('spring', 'config', 'activate', 'onProfile')), '')
-    named = _FILE.match(os.path.basename(document.path))
-    return written or (named[2] or '' if named is not None else '')
+    name = os.path.basename(document.path)
+    named = _FILE.match(name)
+    if written or named is not None:
+        return written or named[2] or ''  # type: ignore[index]
+    served = _SERVED.match(name)  # 'orders-prod.yaml' of a configuration server
+    return served[1] if served is not None and served[1].lower() in _PRODUCTION and any(path[0] == 'spring' for path, _ in entries) else ''
 
 
 def is_for_development(document: Document, profile: str) -> bool:
@@ -99,6 +104,9 @@ def join_processes(components: list[Component]) -> None:
                 if setting.is_set and name not in _ADDRESS and (own is None or not own.is_set):
                     process.settings[name] = setting
             taken.add(chosen[0])
+        size = process.settings.get('max_open')
+        if size is not None and not size.is_set and size.is_known and not chosen:
+            process.settings['max_open'] = size._replace(reason='the application\'s own configuration, which is not among the files read, may set it', source='')
     components[:] = [component for component in components if component not in taken]
 
 

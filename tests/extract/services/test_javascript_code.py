@@ -442,7 +442,7 @@ spec: {ingressClassName: alb, defaultBackend: {service: {name: chat, port: {numb
 @pytest.mark.parametrize(
     ('command', 'line', 'is_found'),
     [
-        ('[node, dist/main.js]', 'const server = app.listen(3000);', True),
+        ('[node, dist/main.js]', 'const server = app.listen(3000);', True), ('[node, dist/main]', 'const server = app.listen(3000);', True), ('[node, --enable-source-maps, dist/main]', 'const server = app.listen(3000);', True),
         ('[sh, -c, "exec node dist/main.js"]', 'const server = app.listen(3000);', True),
         ('[node, dist/main.js]', 'const server = app.listen(3000);\nserver.keepAliveTimeout = 310_000;', False),
         ('[node, dist/worker.js]', 'const server = app.listen(3000);', False),

@@ -38,7 +38,6 @@ def compose(environment: dict[str, str], image: str = 'example.com/app:1', comma
         ({'GITEA__database__MAX_OPEN_CONNS': '15'}, 'go', 15),
         ({'AIRFLOW__DATABASE__SQL_ALCHEMY_POOL_SIZE': '4'}, 'sqlalchemy', 4),
         ({'SPRING_DATASOURCE_URL': 'jdbc:mysql://db/a', 'SPRING_DATASOURCE_HIKARI_MAXIMUMPOOLSIZE': '13'}, 'hikari', 13),
-        ({'SPRING_DATASOURCE_URL': 'jdbc:mysql://db/a'}, 'hikari', 10),
         ({'ConnectionStrings__Main': 'Host=pg;Username=u;Max Pool Size=20'}, 'adonet', 20),
         ({'ConnectionStrings__Main': 'Host=pg;Username=u'}, 'adonet', 100),
     ],
@@ -70,6 +69,12 @@ def test_an_unknown_library_has_no_known_size(run: Run) -> None:
     (pool,) = pools(run(compose({'DATABASE_URL': 'postgres://db/a'})))
     assert not pool['max_open'].is_known
     assert not pool['max_open'].is_set
+
+
+def test_the_size_of_a_spring_pool_may_stand_in_the_application(run: Run) -> None:
+    text = compose({'SPRING_DATASOURCE_URL': 'jdbc:mysql://db/a?connectTimeout=1000&socketTimeout=60000'})
+    (alone,), (joined,) = pools(run(text)), pools(run({**text, 'src/main/resources/application.yml': 'spring:\n  datasource:\n    url: jdbc:mysql://localhost/a\n    hikari: {maximum-pool-size: 16}\n'}))
+    assert (alone['library'].value, alone['max_open'].is_known, joined['max_open'].value) == ('hikari', False, 16)
 
 
 def test_a_url_in_a_secret_is_unknown_not_missing(run: Run) -> None:
@@ -139,6 +144,12 @@ def test_files_without_a_pool(run: Run, text: str) -> None:
 def test_a_profile_calls_nothing_missing(run: Run) -> None:
     result = run({'application-test.yml': SPRING})
     assert 'db-pool-unstated' not in {item.rule.id for item in result.findings}
+
+
+def test_a_service_of_compose_that_ends_before_others_start_serves_nobody(run: Run) -> None:
+    text = 'services:\n  migrate:\n    image: example.com/app:1\n    environment: {DATABASE_URL: "postgres://db/a"}\n  app:\n    image: example.com/app:1\n    depends_on: {migrate: {condition: %s}}\n'
+    found = [[item.component.name for item in run({'compose.yaml': text % condition}).findings if item.rule.id == 'db-pool-unstated'] for condition in ('service_completed_successfully', 'service_started')]
+    assert [len(names) for names in found] == [0, 1]
 
 
 def test_a_mounted_file_is_the_pool_of_its_process(run: Run) -> None:

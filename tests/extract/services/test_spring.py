@@ -271,3 +271,9 @@ def test_of_two_pods_that_mount_a_file_none_is_chosen(run: Run) -> None:
     result = run({'shop.yaml': text + '---\n' + text.partition('---\n')[2].replace('shop', 'store')})
     (server,) = of(result, 'http-server')
     assert not server.peers('carrier')
+
+
+def test_a_profile_of_a_configuration_server_is_no_whole_configuration(run: Run) -> None:
+    text = 'spring:\n  datasource:\n    url: jdbc:mysql://db:3306/mall?connectTimeout=1000&socketTimeout=60000\n'
+    served, whole = run({'config/orders/orders-prod.yaml': text}), run({'config/orders/orders-service.yaml': text})
+    assert [{finding.rule.id for finding in result.findings if finding.rule.id == 'db-pool-unstated'} for result in (served, whole)] == [set(), {'db-pool-unstated'}]
