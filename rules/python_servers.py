@@ -95,8 +95,8 @@ def math_threads_over_limit(process: Component) -> Iterator[Problem]:
     Worker processes multiply it: each has its own pool of threads. Over twice the limit they are counted together.
     """
     threads, limit, workers = process['threads'], process['cpu_limit'], process['workers']
-    if not limit.is_set:
-        raise NotApplicable('no CPU limit: nothing throttles')
+    if not limit.is_set or not threads.is_set:
+        raise NotApplicable('no CPU limit, or no number of threads')
     cores, count = math.ceil(limit.value), int(workers.value) if workers.is_set else 1
     see: list[tuple[str, Setting]] = [('the CPU limit', limit)]
     if threads.value > cores:
@@ -105,6 +105,23 @@ def math_threads_over_limit(process: Component) -> Iterator[Problem]:
         message = '{workers} workers x {name}={value} are {total} threads on {cores} CPUs'
         total = int(threads.value) * count
         yield Problem(threads, message, workers=count, name=process['variable'].value, total=total, cores=limit.value, see=[*see, ('the workers', workers)], severity='advice')
+
+
+@rule(
+    'math-threads-unset', on='math-threads', severity='advice', confidence='medium',
+    source='PyTorch docs, CPU threading: as many threads as the machine has cores unless OMP_NUM_THREADS or torch.set_num_threads says otherwise; Linux CFS bandwidth control',
+    effect='no throttling by the CPU quota, steadier latencies', side_effect='none below the limit: the quota allows no more anyway',
+)  # fmt: skip
+def math_threads_unset(process: Component) -> Iterator[Problem]:
+    """Without OMP_NUM_THREADS PyTorch starts a thread for every core of the node, whatever the CPU limit lets run: parallel loops on the CPU use
+    the quota up early and stand still for the rest of the period.
+
+    When it is wrong: the program calls torch.set_num_threads, or all its work is done on the GPU.
+    """
+    limit, library = process['cpu_limit'], process['library']
+    if not library.is_set or process['threads'].value is not None or not limit.is_set:
+        raise NotApplicable('the number of threads is stated, or nothing throttles')
+    yield Problem(limit, '{library} starts a thread for every core of the node, and {cores} CPUs may run: set OMP_NUM_THREADS', library=library.value, cores=limit.value, see=[('the image', library)])
 
 
 @rule(

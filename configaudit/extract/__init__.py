@@ -83,7 +83,7 @@ PROCESSES: dict[str, tuple[str, ...]] = {
     'grpc': ('GRPC_', 'grpc.'),
     'traefik': ('--entrypoints', '--entryPoints', '--serverstransport', '--serversTransport', '--entryPoint', '--EntryPoints'),
     'web_servers': ('uvicorn', 'gunicorn', 'hypercorn', 'fastapi', 'litellm', 'waitress-serve', 'python'),
-    'math_threads': ('_NUM_THREADS',),
+    'math_threads': ('_NUM_THREADS', 'pytorch', 'torchserve'),
     'spring': ('SERVER_', 'SPRING_'),
     'pip_bounds': ('pip install', 'pip3 install'),
     'metrics': ('-metric', 'Metric'),

@@ -227,6 +227,7 @@ HTTPX_TIMEOUT = declare(Kind('httpx-timeout', (), {'missing': SettingSpec(defaul
 
 MATH_THREADS = declare(Kind('math-threads', (), {
     'variable': SettingSpec('text'),
+    'library': SettingSpec('text'),
     'threads': SettingSpec('count'),
     'workers': SettingSpec('count', 1),
     'cpu_limit': SettingSpec('cores', raise_only=True),
