@@ -156,6 +156,12 @@ def pool_unbounded(pool: Component) -> Iterator[Problem]:
         )  # fmt: skip
 
 
+def _is_developers(pool: Component) -> bool:
+    """Whether a program, or the image of one, names a database on the machine it is tried out on; in a pod that may be a proxy beside it."""
+    host = str(pool['host'].known_value)
+    return host == 'host.docker.internal' or (host in _LOOPBACK and all(carrier.kind.name == 'dockerfile' for carrier in pool.peers('carrier')))
+
+
 @rule(
     'db-pool-unstated', on='pool', severity='warning', checklist='july-7',
     source='July tuning checklist, change 7; defaults from the libraries\' documentation',
@@ -177,7 +183,7 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
         return
     if size.known_value == math.inf:
         raise NotApplicable('it has no limit, which is another finding')
-    if str(pool['host'].known_value) in _LOOPBACK and not pool.peers('carrier'):
+    if _is_developers(pool):
         raise NotApplicable('a developer\'s own database, unless something overrides the address')
     pods, processes = worst_pods(pool), pool['processes']
     workers = int(processes.value or 1)

@@ -23,6 +23,11 @@ _OPENERS = {
     'github.com/jmoiron/sqlx.MustOpen': 0, 'github.com/jmoiron/sqlx.ConnectContext': 1, 'github.com/jinzhu/gorm.Open': 0, 'github.com/XSAM/otelsql.Open': 0,
 }  # fmt: skip
 """Function -> where its driver's name stands; the data source follows."""
+_CONNECTORS = {
+    'github.com/uptrace/bun/driver/pgdriver.NewConnector': 'postgres', 'github.com/lib/pq.NewConnector': 'postgres', 'github.com/jackc/pgx/v5/stdlib.GetConnector': 'postgres',
+    'github.com/go-sql-driver/mysql.NewConnector': 'mysql', 'github.com/microsoft/go-mssqldb.NewConnector': 'mssql',
+}  # fmt: skip
+"""What sql.OpenDB is given -> the product."""
 _GORM = 'gorm.io/gorm.Open'
 _DIALECTS = {'gorm.io/driver/mysql': 'mysql', 'gorm.io/driver/postgres': 'postgres', 'gorm.io/driver/sqlserver': 'mssql'}
 _DRIVERS = {
@@ -93,6 +98,11 @@ def _opened(source: Source, scope: Scope) -> Iterator[_Opened]:
             product = _DRIVERS.get(text_of(source, scope, arguments[at]) or '')
             if product:
                 yield _Opened(call, _holder(source, scope, call), product, arguments[at + 1] if len(arguments) > at + 1 else None)
+        elif name == 'database/sql.OpenDB' and arguments:
+            connector = source.settled(arguments[0], scope)
+            product = _CONNECTORS.get(source.called(connector), '') if connector.type == 'call_expression' else ''
+            if product:
+                yield _Opened(call, _holder(source, scope, call), product, None)
         elif name == _GORM and arguments:
             dialect = source.settled(arguments[0], scope)
             package, _, function = (source.called(dialect) if dialect.type == 'call_expression' else '').rpartition('.')

@@ -103,7 +103,7 @@ def _server(process: Process, invocation: Invocation) -> Component | None:
     workers = _flag(given, program.worker_flags) or invocation.environment.get(program.worker_variable)
     if workers is not None:
         settings['workers'] = setting_of('workers', workers, 'count')
-        if 'nproc' in _spelled(workers):
+        if _CPUS.search(_spelled(workers)):
             settings['workers_from'] = Setting('workers_from', 'cpus', workers.place)
     if 'cpu_limit' in carrier.kind.settings:
         settings['cpu_limit'] = carrier['cpu_limit']
@@ -141,6 +141,10 @@ def gunicorn_defaults(place: Place) -> dict[str, Setting]:
         name: Setting(name, value, place, 'default', source='gunicorn documentation, Settings')
         for name, value in (('worker_class', 'sync'), ('threads', 1), ('worker_timeout_s', 30))
     }
+
+
+_CPUS = regex(r'\bnproc\b|\b_NPROCESSORS_(?:ONLN|CONF)\b|\bcpu_count\b')
+"""Of a command line: what counts the processors of the node. `nproc` minds the CPUs that a process may run on, and no quota."""
 
 
 def _spelled(word: Word) -> str:

@@ -226,3 +226,15 @@ def test_a_folder_that_a_person_names_is_judged_whatever_it_is_called(run, tmp_p
     run('func f(a string) { grpc.NewClient(a) }', 'examples/shop/a.go')
     found = audit([str(tmp_path / 'examples') if named == 'absolute' else named], Config()).components
     assert sum(component.kind.name == 'grpc-client' for component in found) == count
+
+
+@pytest.mark.parametrize(
+    ('connector', 'product'),
+    [('pgdriver.NewConnector(pgdriver.WithDSN(d))', 'postgres'), ('made', 'postgres'), ('other.NewConnector(d)', None)],
+)
+def test_pools_that_are_opened_with_a_connector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connector: str, product: str | None) -> None:
+    head = 'package a\n\nimport (\n\t"database/sql"\n\n\t"github.com/lib/pq"\n\t"github.com/uptrace/bun/driver/pgdriver"\n)\n\n'
+    (tmp_path / 'a.go').write_text(head + f'func f(d string) {{\n\tmade, err := pq.NewConnector(d)\n\tdb := sql.OpenDB({connector})\n\tdb.SetMaxOpenConns(12)\n\tserve(db, err)\n}}\n')
+    monkeypatch.chdir(tmp_path)
+    pools = [one for one in audit(['.'], Config()).components if one.kind.name == 'pool']
+    assert [(pool['product'].known_value, pool['max_open'].known_value) for pool in pools] == ([(product, 12)] if product else [])

@@ -169,3 +169,16 @@ def test_a_database_server_opens_no_pool_to_itself(run: Run, image: str) -> None
     result = run(compose({'POSTGRES_HOST': 'app', 'POSTGRES_MAX_CONNECTIONS': '1024'}, image))
     assert not pools(result)
     assert pools(run(compose({'POSTGRES_HOST': 'db', 'POSTGRES_MAX_CONNECTIONS': '20'})))
+
+
+@pytest.mark.parametrize(
+    ('files', 'found'),
+    [
+        ({'Dockerfile': 'FROM python:3.13\nENV DATABASE_URL=postgresql+psycopg2://a:b@localhost:5432/a\nCMD ["python", "-m", "app"]\n'}, False),
+        ({'Dockerfile': 'FROM python:3.13\nENV DATABASE_URL=postgresql+psycopg2://a:b@db:5432/a\nCMD ["python", "-m", "app"]\n'}, True),
+        (compose({'DATABASE_URL': 'postgresql+psycopg2://a:b@host.docker.internal/a'}), False),
+        (compose({'DATABASE_URL': 'postgresql+psycopg2://a:b@127.0.0.1/a'}), True),
+    ],
+)
+def test_a_developers_own_database_needs_no_stated_pool(run: Run, files: dict[str, str], found: bool) -> None:
+    assert ('db-pool-unstated' in {item.rule.id for item in run(files).findings}) is found
