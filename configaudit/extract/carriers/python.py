@@ -29,7 +29,7 @@ _FIRST = {'vllm.LLM': 'model', 'vllm.EngineArgs': 'model', 'vllm.AsyncEngineArgs
 """The parameter that a first argument without a name fills."""
 _NEGATABLE = frozenset(('enable_prefix_caching', 'enable_chunked_prefill', 'async_scheduling'))
 """Switches whose False is another thing than leaving them out."""
-_TESTS = regex(r'(?:^|/)(?:tests?|testing|e2e|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(?:/|$)', 2)
+_TESTS = regex(r'(?:^|/)(?:tests?|testing|e2e|benchmarks?|conftest\.py|test_[^/]*|tests?\.py|[^/]*_test\.py)(?:/|$)', 2)
 _EXAMPLES = regex(r'(?:^|/)(?:[^/]*examples?|samples?|tutorials?|docs?|notebooks?|demos?|cookbooks?)(?:/|$)', 2)
 LOCKED = 'it is a program'
 _IN_CODE = 'the program works it out'

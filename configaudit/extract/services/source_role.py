@@ -7,7 +7,7 @@ _NOT_SERVED = regex(
     r'fixtures|benchmarks?|bench|benches|hack|tools|scripts|cli|commands|docs?|notebooks?|alembic|[^/]*migrat\w*|[^/]*examples?|samples?|tutorials?|demos?|vendor|third_party|train|training|fine-?tun\w*|evals?|evaluation|llm_judge)/)', 2
 )
 
-_STANDS_IN = regex(r'(?:^|/)(?:(?:[^/]*[-_])?(?:mocks?|fakes?|benchmarks?|evals)(?:[-_][^/]*)?/|(?:mock|fake)_[^/]*$|src-tauri/)', 2)
+_STANDS_IN = regex(r'(?:^|/)(?:(?:[^/]*[-_])?(?:mocks?|fakes?|benchmarks?|evals)(?:[-_][^/]*)?/|(?:mock|fake)_[^/]*$|(?:src-tauri|testonly)/)', 2)
 """Stand-ins for a server, measurements, and programs of a desktop."""
 
 _SCRIPT = regex(r'\.[mc]?[jt]sx?$')

@@ -109,7 +109,7 @@ def test_only_constants_of_a_program_are_replaced(run: Run) -> None:
     assert {made.reason for made in plans if isinstance(made, Refusal)} == {'it is a program'}
 
 
-@pytest.mark.parametrize('path', ['tests/serve.py', 'test_serve.py', 'serve_test.py', 'benchmarks/run.py'])
+@pytest.mark.parametrize('path', ['tests/serve.py', 'test_serve.py', 'serve_test.py', 'benchmarks/run.py', 'backend/test.py'])
 def test_tests_are_no_deployment(run: Run, path: str) -> None:
     assert run({path: HEAD + 'a = LLM("m", max_num_seqs=512)\n'}).components == ()
 

@@ -214,7 +214,7 @@ def test_a_pool_of_gorm_that_its_function_closes_is_none_of_the_service(run, clo
     assert len([one for one in found.components if one.kind.name == 'pool']) == number
 
 
-@pytest.mark.parametrize('path', ['cmd/fake-model/a.go', 'mock-server/a.go', 'cmd/benchmark-chat/a.go', 'acme_evals/run/a.go', 'svc/mock_db.go'])
+@pytest.mark.parametrize('path', ['cmd/fake-model/a.go', 'mock-server/a.go', 'cmd/benchmark-chat/a.go', 'acme_evals/run/a.go', 'svc/mock_db.go', 'testonly/mdm/a.go'])
 def test_stand_ins_and_measurements_are_not_judged(run, path: str) -> None:  # type: ignore[no-untyped-def]
     text = 'func main() { db, _ := sql.Open("mysql", d); db.Ping() }\n'
     assert [one.kind.name for one in run(text, path).components] == []
