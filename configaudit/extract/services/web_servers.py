@@ -20,8 +20,12 @@ from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HTTP_SERVER
 from configaudit.model import Component, Peers, Setting
+from configaudit.patterns import regex
 from configaudit.places import Place
 from configaudit.units import HOLE
+
+_CPUS = regex(r'\bnproc\b|\b_NPROCESSORS_(?:ONLN|CONF)\b|\bcpu_count\b')
+"""Of a command line: what counts the processors of the node. `nproc` minds the CPUs that a process may run on, and no quota."""
 
 
 class _Program(NamedTuple):
@@ -141,10 +145,6 @@ def gunicorn_defaults(place: Place) -> dict[str, Setting]:
         name: Setting(name, value, place, 'default', source='gunicorn documentation, Settings')
         for name, value in (('worker_class', 'sync'), ('threads', 1), ('worker_timeout_s', 30))
     }
-
-
-_CPUS = regex(r'\bnproc\b|\b_NPROCESSORS_(?:ONLN|CONF)\b|\bcpu_count\b')
-"""Of a command line: what counts the processors of the node. `nproc` minds the CPUs that a process may run on, and no quota."""
 
 
 def _spelled(word: Word) -> str:

@@ -71,3 +71,8 @@ _CLIENT = 'from openai import OpenAI\nc = OpenAI()\ndef ask():\n    return c.cha
 def test_a_sync_worker_that_waits_for_a_model(run: Run, flags: str, path: str, severity: str) -> None:
     result = run({'Dockerfile': _DOCKERFILE % flags, path: _CLIENT})
     assert [finding.severity for finding in result.findings if finding.rule.id == 'gunicorn-timeout-kills-answers'] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(('words', 'found'), [('$((2 * $(getconf _NPROCESSORS_ONLN) + 1))', True), ('$(nproc)', True), ('$(( $(nproc --all) / 2 ))', True), ('$COUNT', False), ('4', False)])
+def test_a_command_line_that_counts_the_processors(run: Run, words: str, found: bool) -> None:
+    assert ('server-workers-from-node-cpus' in ids(run({'Dockerfile': f'FROM python:3.13\nCMD gunicorn -w {words} -k uvicorn.workers.UvicornWorker app:app\n'}))) is found
