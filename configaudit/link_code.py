@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from configaudit.context import Context
-from configaudit.link import nearest
+from configaudit.link import called, nearest
 from configaudit.link_built import built_in
 from configaudit.model import Component, Peers, Setting
 
@@ -31,7 +31,7 @@ def link_code(by_kind: Mapping[str, list[Component]], context: Context) -> None:
             service.peer_map['grpc-server'] = Peers.of((*service.peers('grpc-server'), server))
     for client in by_kind.get('grpc-client', ()):
         if client['written_in'].known_value:
-            client.peer_map['service'] = Peers.of(_dialled(client, services), context.complete, _NO_SERVICE)
+            client.peer_map['service'] = Peers.of(_declared(client, services, context) or _dialled(client, services), context.complete, _NO_SERVICE)
             client.peer_map['balancer'] = Peers.of(_published(client, by_kind.get('service', ())))
             if not client.peers('grpc-server'):
                 _behind(client, homes)
@@ -53,7 +53,12 @@ def _streams(by_kind: Mapping[str, list[Component]]) -> None:
 
 def _serves(server: Component, handler: Component) -> bool:
     folder, own = _folder(handler), _folder(server)
-    return folder == own or (bool(folder) and any(path.endswith('/' + folder) for path in server['imports'].known_value))  # type: ignore[attr-defined]
+    common = 0  # the module lies at or below where both paths part: what is above has no part in the names of its packages
+    here, there = own.split('/'), folder.split('/')
+    while here[common:] and there[common:] and here[common] == there[common]:
+        common += 1
+    package = '/'.join(there[common:])
+    return folder == own or (bool(package) and any(path.endswith('/' + package) for path in server['imports'].known_value))  # type: ignore[attr-defined]
 
 
 def _in_front(server: Component, services: Mapping[str, list[Component]]) -> list[Component]:
@@ -108,6 +113,13 @@ def _behind(client: Component, homes: Mapping[Component, Component]) -> None:
     if len(found) == 1:
         client.peer_map['grpc-server'] = Peers.of(found)
         client.settings['server_from'] = Setting('server_from', 'name' if sure else 'port', client.place, 'inherited')
+
+
+def _declared(client: Component, services: Mapping[str, list[Component]], context: Context) -> list[Component]:
+    """The Service that `links:` of the configuration names for a client: by its name, or by that of a workload behind it."""
+    names = {server for name, server in context.links if name in called(client)}
+    every = [service for group in services.values() for service in group] if names else []
+    return [service for service in every if names & {service.name, service.identity, *(workload.identity for pod in service.peers('pod') for workload in pod.peers('workload'))}]
 
 
 def _dialled(client: Component, services: Mapping[str, list[Component]]) -> list[Component]:

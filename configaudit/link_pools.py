@@ -6,7 +6,7 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from configaudit.link_built import programs_of
-from configaudit.model import Component, Peers
+from configaudit.model import Component, Peers, Setting
 
 _SAID_IN_CODE = (
     'max_open', 'overflow', 'max_idle', 'min_idle', 'max_lifetime_s', 'idle_timeout_s', 'wait_timeout_s', 'pre_ping', 'library', 'statement_cache',
@@ -31,6 +31,8 @@ def size_in_code(pools: Iterable[Component]) -> None:
             found = written
         if len(found) == 1:
             _take(pool, found[0])
+    for pool in open_ended:
+        _leave_open(pool, [one for one in written if pool not in one.peers('pool')])
 
 
 def run_in_code(pools: Iterable[Component], services: Iterable[Component]) -> None:
@@ -68,6 +70,21 @@ def _dockerfile_is_around(home: Component, pool: Component) -> bool:
     file = build.get('dockerfile', '') if isinstance(build, dict) else ''
     folder = dirname(file) if isinstance(file, str) else ''
     return not folder or f'/{_path(pool)}'.find(f'/{normpath(join(str(build.get("context", ".")), folder))}/') >= 0
+
+
+def _leave_open(pool: Component, written: Iterable[Component]) -> None:
+    """What a process says nothing of is not its default where a program of the run opens a pool of that kind and its address shows no owner."""
+    folder = _build_folder(pool)
+    may = [one for one in written if not one.peers('pool') and one['host'].known_value is None and _path(one).startswith(folder) and _one_product(pool, one) and _one_library(pool, one)]
+    taken = any(pool in one.peers('pool') for one in may) or 'written_in' in pool.settings
+    if may and not taken:
+        reason = f'a program of the run opens such a pool, and nothing shows whose it is ({", ".join(sorted(map(_path, may))[:3])})'
+        pool.settings['max_open'] = Setting('max_open', None, pool['max_open'].place, 'inherited', reason)
+
+
+def _one_library(pool: Component, written: Component) -> bool:
+    known = pool['library'].known_value
+    return known in (None, '', written['library'].known_value, pool['product'].known_value)
 
 
 def _is_sized(pool: Component) -> bool:

@@ -92,3 +92,14 @@ def test_what_gunicorn_serves_at_a_time(run: Run, flags: str, severity: str) -> 
     compose = f'services:\n  api:\n    build: .\n    command: gunicorn {flags} app:app\n    environment: {{DATABASE_URL: "postgresql://db/a"}}\n  db:\n    image: postgres:17\n'
     result = run({'compose.yaml': compose, 'db.py': CODE.format(size=20)})
     assert [item.severity for item in result.findings if item.rule.id == RULE] == [severity]
+
+
+def test_a_default_is_not_claimed_of_a_pool_that_some_program_may_size(run: Run) -> None:
+    """The URL comes to the program through another file: whose pool it is shows nowhere."""
+    code = 'from sqlalchemy import create_engine\nfrom app.settings import URL\nengine = create_engine(URL, pool_size=40)\n'
+    both = MANIFEST.format(name='api') + MANIFEST.format(name='other')
+    unstated = {'db-pool-unstated'}
+    assert unstated <= {item.rule.id for item in run({'k8s.yaml': both + SERVER}).findings}
+    result = run({'app/db.py': code, 'k8s.yaml': both + SERVER})
+    assert not unstated & {item.rule.id for item in result.findings}
+    assert any('app/db.py' in item.reason for item in result.not_assessed if item.rule.id in unstated)

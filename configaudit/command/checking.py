@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from configaudit.command.options import JUDGING, READING, Option, config_of, outputs_of
 from configaudit.command.streams import emit, is_colored, say, width, write_report
-from configaudit.command.verdict import CLEAN, FINDINGS, LOST, NOTHING, Limits, audited, narrowed, status, without_known
+from configaudit.command.verdict import (
+    CLEAN,
+    FINDINGS,
+    LOST,
+    NOTHING,
+    Limits,
+    audited,
+    dead_links,
+    narrowed,
+    status,
+    without_known,
+)
 from configaudit.config import Config
 from configaudit.errors import UsageError
 from configaudit.report import REPORTERS, Options, render
@@ -56,6 +67,7 @@ def check(paths: tuple[str, ...], given: dict[str, Any]) -> int:
     if given['fixing']:
         result = _report_part(audited(paths, asked.config), asked)
     _tell_what_is_stale(result)
+    tell_dead_links(result, asked.config)
     if given['verbose']:
         _tell_what_was_read(result, asked.config)
     kept = _rendered(result, paths, asked, given['form'], look)
@@ -89,6 +101,7 @@ def _kept(paths: tuple[str, ...], asked: '_Asked', given: dict[str, Any], look: 
     if kept is None:
         result = _report_part(audited(paths, asked.config), asked)
         _tell_what_is_stale(result)
+        tell_dead_links(result, asked.config)
         kept = _rendered(result, paths, asked, given['form'], look)
         cache.store(given['cache'], key, kept, result.beside)
     return _show(kept)
@@ -127,6 +140,12 @@ def _report_part(result: Result, asked: _Asked) -> Result:
 def _tell_what_is_stale(result: Result) -> None:
     if result.stale:
         say(f'{plural(result.stale, "finding")} of the baseline gone: `configaudit baseline update` takes them out')
+
+
+def tell_dead_links(result: Result, config: Config) -> None:
+    """Say which names under `links:` are of nothing that was read."""
+    for name in dead_links(result, config):
+        say(f'links: nothing that was read is called {name!r} (`configaudit graph -f json` lists names and identities)')
 
 
 def _show_diff(result: Result, paths: tuple[str, ...], asked: _Asked, *, unsafe: bool) -> int:

@@ -7,7 +7,7 @@ import click
 from configaudit.command.declare import options
 from configaudit.command.options import JUDGING, READING, Option, config_of
 from configaudit.command.streams import is_colored, say, width, write_report
-from configaudit.command.verdict import CLEAN, NOTHING, Limits, audited, status, without_known
+from configaudit.command.verdict import CLEAN, NOTHING, Limits, audited, dead_links, status, without_known
 from configaudit.errors import UsageError
 from configaudit.graph import Graph, graph_of
 from configaudit.graph_select import Wish, chosen, folded
@@ -50,6 +50,8 @@ def command(paths: tuple[str, ...], **given: Any) -> int:
     """
     config = config_of(given)._replace(ignores=not given['no_ignores'])
     result = audited(paths, config)
+    for name in dead_links(result, config):
+        say(f'links: nothing that was read is called {name!r}')
     known = given['baseline'] or config.baseline
     if known and config.ignores:
         result, _ = without_known(result, known)

@@ -30,6 +30,19 @@ def audited(paths: Iterable[str], config: Config) -> Result:
     return result._replace(findings=tuple(item for item in result.findings if item.confidence in enough))
 
 
+def dead_links(result: Result, config: Config) -> list[str]:
+    """The names under `links:` of the configuration that no component has: a link that names one of them does nothing."""
+    given = dict.fromkeys(name for pair in config.context.links for name in pair)
+    if not given:
+        return []
+    from configaudit.link import called
+
+    known = {name for component in result.components for name in called(component)}
+    for component in result.components:
+        known.update(component['names'].known_value or () if 'names' in component.settings else ())  # type: ignore[arg-type]
+    return [name for name in given if name not in known]
+
+
 def narrowed(result: Result, files: Iterable[str]) -> Result:
     """The part of a result that concerns some files and folders."""
     names = {shown(name) for name in files}

@@ -182,6 +182,12 @@ def test_a_write_timeout_over_handlers_of_an_imported_package_is_shown(tmp_path:
     assert ids(audit(['.'], Config())) == set()
 
 
+def test_a_module_may_lie_deep_in_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(FIXTURES / 'http-write-timeout-cuts-streams/other-file/bad', tmp_path / 'platform' / 'edge')
+    monkeypatch.chdir(tmp_path)
+    assert 'http-write-timeout-cuts-streams' in ids(audit(['.'], Config()))
+
+
 _CLEAR = 'const engine = "%s"\n\nvar p = httputil.ReverseProxy{Transport: &http.Transport{MaxIdleConnsPerHost: 99%s}}\n'
 
 
