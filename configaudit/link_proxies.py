@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from configaudit.context import Context
 from configaudit.knowledge.images import identify
+from configaudit.knowledge.proxy_kinds import is_loopback
 from configaudit.knowledge.versions import Version
 from configaudit.link import NOT_SEEN, nearest
 from configaudit.link_built import built_in, programs_of
@@ -37,7 +38,7 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
                 server.peer_map['carrier'] = Peers.of([home], True)
         carriers = [carrier for carrier in by_kind.get('compose-service', []) if carrier.peers('engine') or carrier.peers('http-server') or carrier in programs]
         for component in (*upstreams, *(route for route in routes if 'targets' in route.settings)):
-            _link_targets(component, services, carriers, programs, context)
+            _link_targets(component, services, carriers, programs, written, context)
         if routes:
             from configaudit.link_routes import link_routes
 
@@ -50,9 +51,9 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
 
 
 def _link_targets(
-    upstream: Component, services: list[Component], carriers: list[Component], programs: Mapping[Component, list[Component]], context: Context
+    upstream: Component, services: list[Component], carriers: list[Component], programs: Mapping[Component, list[Component]], written: list[Component], context: Context
 ) -> None:
-    """`programs`: the servers in source code that compose builds into a carrier."""
+    """`programs`: the servers in source code that compose builds into a carrier; `written`: all of them."""
     targets: tuple[tuple[str, str], ...] = upstream['targets'].known_value or ()  # type: ignore[assignment]
     found = nearest(upstream, [service for service in services if any(_answers(service, host, upstream.scope) for host, _ in targets)])
     names = {host for host, _ in targets}
@@ -63,6 +64,8 @@ def _link_targets(
     engines.extend(engine for carrier in carriers for engine in carrier.peers('engine'))
     holders = [*carriers, *(pod for service in found for pod in service.peers('pod'))]
     serving = [list(holder.peers('http-server')) or programs.get(holder, []) for holder in holders if not holder.peers('engine')]
+    own = {port for host, port in targets if is_loopback(host)}
+    serving.append(nearest(upstream, [server for server in written if own and server['port'].known_value in own]))
     alone = [servers[0] for servers in serving if len(servers) == 1]
     upstream.peer_map['http-server'] = Peers.of(dict.fromkeys(alone), context.complete, _ENGINE_UNSEEN)
     upstream.peer_map['service'] = Peers.of(found, context.complete, NOT_SEEN['service'])

@@ -165,6 +165,7 @@ connections it keeps to one host, `idle_total` to all. `forwards`: it hands on t
 HTTP_SERVER = declare(Kind('http-server', (), {
     **_PROFILE,
     'product': SettingSpec('text', 'net/http'),
+    'port': SettingSpec('text'),
     'write_timeout_s': SettingSpec('s', math.inf),
     'idle_timeout_s': SettingSpec('s', math.inf),
     'read_header_timeout_s': SettingSpec('s', math.inf),

@@ -190,3 +190,13 @@ def test_newer_nginx_keeps_connections_by_itself(run: Run, release: str, severit
     engine = COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b') + f'  edge:\n    image: nginx:{release}\n'
     result = run({'compose.yaml': engine, 'site.conf': 'upstream e { server e:8000; } server { location / { proxy_pass http://e; } }'})
     assert [item.severity for item in result.findings if item.rule.id == 'server-keepalive-shorter-than-proxy'] == severities
+
+
+@pytest.mark.parametrize(
+    ('listen', 'is_found'), [('app.listen(3000);', True), ('app.listen({ port: process.env.PORT || 3000 });', True), ('app.listen(4000);', False), ('const server = app.listen(3000);\nserver.keepAliveTimeout = 70_000;', False)],
+)  # fmt: skip
+def test_a_program_on_the_port_that_the_proxy_of_its_host_asks(run: Run, listen: str, is_found: bool) -> None:
+    pytest.importorskip('tree_sitter_javascript')
+    proxy = 'events {}\nhttp {\n  upstream app { server 127.0.0.1:3000; keepalive 16; }\n  server {\n    listen 80;\n    location / { proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ""; }\n  }\n}\n'
+    result = run({'nginx.conf': proxy, 'server.js': f"const app = require('express')();\n{listen}\n"})
+    assert ('server-keepalive-shorter-than-proxy' in {finding.rule.id for finding in result.findings}) is is_found

@@ -96,7 +96,17 @@ def _server(source: Source, scope: Scope, call: Any, product: str) -> Component 
     seen = fields.complete and _first(source, _KEEPS, 0, len(source.data)) is None
     settings.setdefault('idle_timeout_s', known if seen else known._replace(reason=_UNSEEN))
     settings['product'] = Setting('product', product, source.place(head_of(call)))
+    settings.update(_port(source, scope, [*listens, *([(call.parent.parent, scope)] if chained else [])]))
     return component(HTTP_SERVER, source, head_of(call), settings, '' if fields.complete else _UNSEEN)
+
+
+def _port(source: Source, scope: Scope, listens: list[tuple[Any, Scope]]) -> dict[str, Setting]:
+    """The port of the only `listen(3000)` or `listen({ port: 3000 })`, unless the environment says another one."""
+    arguments = source.arguments(listens[0][0]) if len(listens) == 1 else []
+    where = listens[0][1] if listens else scope
+    node = source.fields(arguments[0], where).values.get('port', arguments[0]) if arguments else None
+    found = setting_at(source, where, 'port', node, Option('port'))[0] if node is not None and source.settled(node, where).type != 'object' else None
+    return {'port': found._replace(known_value=str(found.known_value))} if found is not None and found.is_known else {}
 
 
 def _server_options(source: Source, scope: Scope, call: Any, product: str) -> tuple[str, Fields]:

@@ -34,13 +34,13 @@ def nest_components(source: Source) -> Iterator[Component]:
         fields = source.fields(node, scope).values
         transport = fields.get('transport')
         if transport is not None and source.text(transport) == 'Transport.GRPC' and fields.get('options') is not None:
-            made = _end(source, scope, transport, fields['options'], _is_client(source, node))
+            made = _end(source, scope, transport, fields['options'], True if 'name' in fields else _is_client(source, node))
             if made is not None:
                 yield made
 
 
 def _is_client(source: Source, node: Any) -> bool | None:
-    """Whether what an object is given to makes clients of it, or a server; None for neither."""
+    """Whether what an object is given to makes clients of it, or a server; None for neither. One with a `name` is a client wherever it stands."""
     while node is not None:
         if node.type == 'call_expression':
             called = source.text(node.child_by_field_name('function')).partition('<')[0]

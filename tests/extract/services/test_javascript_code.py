@@ -216,6 +216,11 @@ def test_a_grpc_client_of_nestjs_that_a_factory_makes(run) -> None:  # type: ign
     assert (client['variable'].value, client['time_s'].is_known) == ('A_URL', False)
 
 
+def test_a_grpc_client_of_nestjs_in_a_file_of_its_own(run) -> None:  # type: ignore[no-untyped-def]
+    text = "import { ClientProviderOptions, Transport } from '@nestjs/microservices';\nexport const orders = (config): ClientProviderOptions => ({ name: 'ORDERS', transport: Transport.GRPC, options: { url: config.get('ORDERS_URL'), keepalive: { keepaliveTimeMs: 10 * 1000 } } });"
+    assert one(run(text), 'grpc-client')['time_s'].value == 10
+
+
 @pytest.mark.parametrize('made', ['NestFactory.createMicroservice<MicroserviceOptions>(AppModule, %s)', 'app.connectMicroservice(%s)'])
 def test_grpc_servers_of_nestjs(run, made: str) -> None:  # type: ignore[no-untyped-def]
     result = run(NEST + made % "{ transport: Transport.GRPC, options: { url: '0.0.0.0:5000', package: 'a', channelOptions: { 'grpc.max_connection_age_ms': 60_000 } } }")
