@@ -44,12 +44,15 @@ def envoy_breakers_unset(cluster: Component) -> Iterator[Problem]:
 def outlier_ejects_every_server(upstream: Component, *, limit: int = 75) -> Iterator[Problem]:
     """Under overload every engine answers late or with 5xx: with all of them ejected, nothing is left, and each that returns gets the load of all.
 
-    Ejection helps against one broken server. A limit of half of them keeps the rest when all are slow.
+    Ejection helps against one broken server. A limit of half of them keeps the rest when all are slow. Envoy by itself sends to all
+    servers again once fewer than half are left (healthy_panic_threshold, 50 %); Istio turns that off unless minHealthPercent is set.
     """
     share = upstream['ejects_percent']
     if upstream['product'].value not in _EJECTING or not share.is_set:
         raise NotApplicable('it ejects a tenth of the servers at most')
     why = _generates(upstream)
+    if share.value > limit and upstream['panic_percent'].value > 100 - share.value:
+        raise NotApplicable('with so few servers left, requests go to all of them')
     if share.value > limit:
         yield Problem(share, 'up to {value} % of the servers may be ejected at once: an overload takes them all out', why=why, fix=share.set(50))
 

@@ -77,7 +77,7 @@ def _exceeds(database: Component, demands: list[Demand], usable: int, warn_share
     return Problem(
         size if size.is_set else largest.pool.place, template + _scaling(demands, total, usable) + ('; {busy} while no request holds two' if busy < total else '') + _advised(database),
         parts=' + '.join(demand.words for demand in demands if demand.total), total=total, usable=usable, server=database.name,
-        limit=limit.value, reserved=reserved, limits=_limits(database, reserved), pods=pods, share=round(warn_share * 100), ending=ending,
+        limit=limit.value, reserved=reserved, limits=_limits(database, reserved), pods=pods, plural='s' if pods != 1 else '', share=round(warn_share * 100), ending=ending,
         grace=max(round(demand.pods.grace_s) for demand in demands), resting=_resting(demands), advised=advised, busy=busy,
         see=_see(database, demands, largest), detail='connections', severity=_severity(total, busy, usable, warn_share),
         fix=_smaller(largest, usable, warn_share) if len(demands) == 1 and not ending else None,
@@ -109,7 +109,7 @@ def _scaling(demands: list[Demand], total: int, usable: int) -> str:
 
 
 def _advised(database: Component) -> str:
-    return '' if database['pooler'].value or database['product'].known_value == 'redis' else '; the checklist allows {limit} x 0.6 / {pods} pods = {advised} each'
+    return '' if database['pooler'].value or database['product'].known_value == 'redis' else '; the checklist allows {limit} x 0.6 / {pods} pod{plural} = {advised} each'
 
 
 def _see(database: Component, demands: list[Demand], largest: Demand) -> list[tuple[str, Setting | Place]]:
@@ -170,8 +170,8 @@ def _is_developers(pool: Component) -> bool:
 def pool_unstated(pool: Component) -> Iterator[Problem]:
     """Nobody says how many connections this pool may open, so the sum over all pods cannot be checked.
 
-    A pool left at a default that is known is only advice; so is a single process. Several pods or worker
-    processes multiply a number that stands nowhere.
+    A pool left at a default that is known is only advice; so is a single process, which a rollout doubles for a moment. Several
+    pods or worker processes multiply a number that stands nowhere.
     """
     size = pool['max_open']
     if not pool['serves'].value:
@@ -201,5 +201,5 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     yield Problem(
         size, 'no limit is stated for the connections of {copies} to {host}{known}',
         copies=copies, host=host, known=f' ({size.source})' if size.source else '', confidence='medium',
-        severity=None if pods.number * workers > 1 and pool['library'].known_value != 'hikari' else 'advice', see=see,
+        severity=None if (pods.number - pods.surge) * workers > 1 and pool['library'].known_value != 'hikari' else 'advice', see=see,
     )  # fmt: skip

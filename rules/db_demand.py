@@ -25,6 +25,8 @@ class Pods(NamedTuple):
     ending: int = 0
     """Pods of the old version that may still be terminating beside them."""
     grace_s: float = 0
+    surge: int = 0
+    """Those among `number` that only a rollout adds."""
 
 
 class Demand(NamedTuple):
@@ -81,7 +83,7 @@ def _replicated(pool: Component, workload: Component) -> Pods:
     ending, grace_s = _ending(pool, workload, count)
     return Pods(
         count + surge, f'({count} + {surge} surge) pods' if surge else f'{count} pod{"s" if count != 1 else ""}',
-        ((word, most),) if most.is_set else (), '', own + _surge(workload, own), ending, grace_s,
+        ((word, most),) if most.is_set else (), '', own + _surge(workload, own), ending, grace_s, surge,
     )  # fmt: skip
 
 
@@ -93,7 +95,7 @@ def _stated(pool: Component) -> Pods:
     count = int(pods.value)
     more = _part(pool['surge'].known_value, count) if pool['surge'].is_known else 0
     words = f'({count} + {more} surge) pods' if more else f'{count} pod{"s" if count != 1 else ""}'
-    return Pods(count + more, words, (('pods', pods),), '', count + more)
+    return Pods(count + more, words, (('pods', pods),), '', count + more, surge=more)
 
 
 def _counted(setting: Setting, word: str) -> Pods:

@@ -32,10 +32,12 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'connect_timeout_s': SettingSpec('s', 5, source='Envoy v3 API, Cluster.connect_timeout'),
     'breaker': SettingSpec('count', 1024, source='Envoy v3 API, CircuitBreakers.Thresholds: 1024 connections, pending requests and requests'),
     'ejects_percent': SettingSpec('count', 10, ('outlierDetection', 'maxEjectionPercent'), source='Istio DestinationRule, OutlierDetection; Envoy v3 API'),
+    'panic_percent': SettingSpec('count', 0, ('outlierDetection', 'minHealthPercent'), source='Istio DestinationRule, OutlierDetection'),
     'pending': SettingSpec('count', None, ('connectionPool', 'http', 'http1MaxPendingRequests')),
 }))  # fmt: skip
 """`targets`: (host, port) as text. `direct`: nginx passes to a host without an `upstream` block. `protocol_http`: '1.0', '1.1',
-'2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''. `tcp_probed`: Envoy sets TCP keepalive."""
+'2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''. `tcp_probed`: Envoy sets TCP keepalive.
+`panic_percent`: with fewer healthy servers than that, requests go to all of them, ejected or not; 0: never."""
 
 ROUTE = declare(Kind('proxy-route', (), {
     'product': SettingSpec('text'),

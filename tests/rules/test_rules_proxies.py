@@ -180,6 +180,14 @@ def test_an_ingress_does_not_lead_to_a_compose_service_of_its_name(run: Run, nam
     assert len([item for item in result.findings if item.rule.id == 'server-keepalive-shorter-than-proxy']) == count
 
 
+@pytest.mark.parametrize(('panic', 'count'), [('', 0), ('common_lb_config: {}, ', 0), ('common_lb_config: {healthy_panic_threshold: {value: 10}}, ', 0), ('common_lb_config: {healthy_panic_threshold: {value: 0}}, ', 1), ('common_lb_config: {healthy_panic_threshold: {}}, ', 1)])
+def test_envoy_sends_to_ejected_servers_once_few_are_left(run: Run, panic: str, count: int) -> None:
+    engine = COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b')
+    cluster = ENVOY_POOL.replace('  - name: c\n', f'  - name: c\n{"    " + panic.rstrip(", ") + chr(10) if panic else ""}    outlier_detection: {{max_ejection_percent: 100}}\n').replace('OPTIONS', '')
+    result = run({'compose.yaml': engine, 'envoy.yaml': cluster})
+    assert len([item for item in result.findings if item.rule.id == 'outlier-ejects-every-server']) == count
+
+
 def test_a_pool_that_is_undone_keeps_nothing_idle(found: Callable[..., list[str]]) -> None:
     files = {'compose.yaml': COMPOSE.replace('IMAGE', 'vllm/vllm-openai:v0.11.0').replace('ENV', '').replace('COMMAND', '--model a/b'), 'site.conf': POOLED.replace('IDLE', '').replace('proxy_http_version 1.1;', '')}
     assert found(files, 'server-keepalive-shorter-than-proxy') == []

@@ -73,6 +73,10 @@ def cluster_of(document: Document, cluster: Map, grpc: dict[str, str], partial: 
             settings['max_connections'] = setting('max_connections', document, thresholds, 'max_connections', 'count')
     if get(cluster, 'outlier_detection', 'max_ejection_percent') is not None:
         settings['ejects_percent'] = setting('ejects_percent', document, cluster['outlier_detection'], 'max_ejection_percent', 'count')
+    panic = mapping(cluster, 'common_lb_config', 'healthy_panic_threshold')
+    settings['panic_percent'] = Setting('panic_percent', 50, place, 'default', partial, source='Envoy v3 API, CommonLbConfig.healthy_panic_threshold')
+    if panic is not None:
+        settings['panic_percent'] = setting('panic_percent', document, panic, 'value', 'count') if 'value' in panic else Setting('panic_percent', 0, place)
     probes = mapping(cluster, 'upstream_connection_options', 'tcp_keepalive')
     if probes is not None:
         settings['tcp_probed'] = Setting('tcp_probed', bool(probes), key_place(document, mapping(cluster, 'upstream_connection_options') or cluster, 'tcp_keepalive'))

@@ -19,12 +19,16 @@ ANNOTATIONS = {
 _CLASSES = {'nginx': 'ingress-nginx', 'alb': 'alb'}
 
 
+_PASSTHROUGH = 'nginx.ingress.kubernetes.io/ssl-passthrough'
+"""With it the controller hands TLS on as it comes: it speaks no HTTP, so nothing of the Ingress holds for what is in it."""
+
+
 def read_ingress(owner: Owner, root: Map) -> Reading:
     """A component for every backend of a controller that is known."""
     reading = nothing()
     annotations = mapping(root, 'metadata', 'annotations')
     product = _controller(root, annotations)
-    if product not in ANNOTATIONS:
+    if product not in ANNOTATIONS or (text(annotations, _PASSTHROUGH) or 'false') != 'false':
         return reading
     seen: set[tuple[str, str]] = set()
     for name, port, place in _backends(owner.document, root):

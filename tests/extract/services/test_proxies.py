@@ -71,6 +71,14 @@ def test_a_cluster_that_nobody_calls_by_grpc(found: Callable[..., list[str]]) ->
     assert found({'envoy.yaml': CLUSTER}, 'grpc-backend-over-http1', 'envoy-grpc-keepalive-off') == []
 
 
+PASSED = 'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a, annotations: {nginx.ingress.kubernetes.io/ssl-passthrough: "ANSWER"}}\nspec: {ingressClassName: nginx, rules: [{http: {paths: [{path: /, backend: {service: {name: api, port: {name: grpc}}}}]}}]}\n'
+
+
+@pytest.mark.parametrize(('answer', 'count'), [('true', 0), ('false', 1)])
+def test_tls_that_is_passed_through_is_no_http(found: Callable[..., list[str]], answer: str, count: int) -> None:
+    assert len(found({'i.yaml': PASSED.replace('ANSWER', answer)}, 'grpc-backend-over-http1')) == count
+
+
 @pytest.mark.parametrize(('options', 'count'), [('', 1), ('upstream_connection_options: {tcp_keepalive: {}}, ', 1), ('upstream_connection_options: {tcp_keepalive: {keepalive_time: 30}}, ', 0)])
 def test_tcp_keepalive_finds_dead_connections_too(found: Callable[..., list[str]], options: str, count: int) -> None:
     address = 'load_assignment: {endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: api, port_value: 9}}}}]}]}'
