@@ -186,6 +186,8 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     if _is_developers(pool):
         raise NotApplicable('a developer\'s own database, unless something overrides the address')
     pods, processes = worst_pods(pool), pool['processes']
+    if not pods.number:
+        raise NotApplicable('it is scaled to no pods')
     workers = int(processes.value or 1)
     host = pool['host'].known_value or 'the database'
     unplaced = pool['written_in'].known_value and not pool.peers('carrier') and not pods.see and workers == 1
@@ -198,6 +200,8 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
             copies=copies, host=host, size=f'{size.value} + {more}' if more else size.value, source=size.source, severity='advice', see=see,
         )  # fmt: skip
         return
+    if not size.source and (pods.number - pods.surge) * workers <= 1:
+        raise Unknown(f'no limit is stated for the connections of one process to {host}, and its program is not among the files: state the size of its pool')
     yield Problem(
         size, 'no limit is stated for the connections of {copies} to {host}{known}',
         copies=copies, host=host, known=f' ({size.source})' if size.source else '', confidence='medium',

@@ -178,6 +178,8 @@ def service_pins_connections(service: Component) -> Iterator[Problem]:
     port = next((port for port in service['ports'].value if _speaks_grpc(port)), None)
     if port is None or service['type'].value != 'ClusterIP' or service['cluster_ip'].value == 'None':
         raise NotApplicable('no gRPC port behind a cluster address')
+    if service.name == 'istiod' or service.name.startswith('istiod-'):
+        raise NotApplicable('istiod ends its connections every 30 minutes (keepaliveMaxServerConnectionAge)')
     for workload in dict.fromkeys(workload for pod in service.peers('pod') for workload in pod.peers('workload')):
         scalers = [scaler['max_replicas'] for scaler in workload.peers('autoscaler')]
         replicas = next((setting for setting in (*scalers, workload['replicas']) if setting.is_set), None)

@@ -172,13 +172,13 @@ def envoy_grpc_keepalive_off(cluster: Component) -> Iterator[Problem]:
     """Without pings a connection that a firewall or a dead node dropped is used until TCP gives up, minutes later.
 
     Pings more often than every 5 minutes need an enforcement policy of the server that allows them. TCP keepalive
-    (`upstream_connection_options.tcp_keepalive` with its times) finds dead connections too, up to the next proxy.
+    (`upstream_connection_options.tcp_keepalive` with its times) and health checks find dead servers too.
     """
     interval = _pinged(cluster)
     if any(is_loopback(host) for host, _ in cluster['targets'].value):
         raise NotApplicable('it never leaves the machine')
-    if interval.value == math.inf and cluster['tcp_probed'].value:
-        raise NotApplicable('TCP keepalive finds a dead connection')
+    if interval.value == math.inf and cluster['probed'].value:
+        raise NotApplicable('TCP keepalive or health checks find a dead server')
     if interval.value == math.inf:
         message = 'cluster {name} calls gRPC ({why}) without connection_keepalive: a dead connection is not noticed'
         fix = interval.set({'interval': '300s', 'timeout': '20s'}) if interval.origin == 'default' and interval.slot and len(interval.slot.path) == 2 else None

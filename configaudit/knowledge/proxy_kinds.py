@@ -27,7 +27,7 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'follows_client': SettingSpec('bool', False, ('connectionPool', 'http', 'useClientProtocol')),
     'ping_interval_s': SettingSpec('s', math.inf),
     'ping_timeout_s': SettingSpec('s', 20),
-    'tcp_probed': SettingSpec('bool', False),
+    'probed': SettingSpec('bool', False),
     'backend_protocol': SettingSpec('text', 'HTTP'),
     'connect_timeout_s': SettingSpec('s', 5, source='Envoy v3 API, Cluster.connect_timeout'),
     'breaker': SettingSpec('count', 1024, source='Envoy v3 API, CircuitBreakers.Thresholds: 1024 connections, pending requests and requests'),
@@ -36,7 +36,7 @@ UPSTREAM = declare(Kind('proxy-upstream', (), {
     'pending': SettingSpec('count', None, ('connectionPool', 'http', 'http1MaxPendingRequests')),
 }))  # fmt: skip
 """`targets`: (host, port) as text. `direct`: nginx passes to a host without an `upstream` block. `protocol_http`: '1.0', '1.1',
-'2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''. `tcp_probed`: Envoy sets TCP keepalive.
+'2', or 'alpn' and 'client' where the connection decides. `grpc`: what shows that the servers speak gRPC, or ''. `probed`: Envoy finds dead servers by TCP keepalive or health checks.
 `panic_percent`: with fewer healthy servers than that, requests go to all of them, ejected or not; 0: never."""
 
 ROUTE = declare(Kind('proxy-route', (), {

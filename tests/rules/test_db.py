@@ -84,9 +84,11 @@ def test_both_places_are_shown(run: Run) -> None:
     ('text', 'severity'),
     [
         (workload(spec='  replicas: 3\n').replace('DB_POOL_SIZE', 'OTHER'), ['warning']),
-        (workload(spec='  replicas: 1\n').replace('DB_POOL_SIZE', 'OTHER'), ['advice']),
+        (workload(spec='  replicas: 0\n').replace('DB_POOL_SIZE', 'OTHER'), []),
+        (workload(spec='  replicas: 1\n').replace('DB_POOL_SIZE', 'OTHER'), []),
+        (workload(spec='  replicas: 1\n').replace('DB_POOL_SIZE', 'OTHER').replace('postgres://', 'postgresql+asyncpg://'), ['advice']),
         (workload(spec='  replicas: 1\n').replace('DB_POOL_SIZE', 'OTHER') + scaler(4), ['warning']),
-        (workload(spec='  replicas: 1\n  strategy: {type: Recreate}\n').replace('DB_POOL_SIZE', 'OTHER'), ['advice']),
+        (workload(spec='  replicas: 1\n  strategy: {type: Recreate}\n').replace('DB_POOL_SIZE', 'OTHER'), []),
         (workload('CronJob').replace('DB_POOL_SIZE', 'OTHER').replace('  template:', '  jobTemplate: {spec: {}}\n  template:'), []),
         (workload('Job').replace('DB_POOL_SIZE', 'OTHER'), []),
         (workload(), []),

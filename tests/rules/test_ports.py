@@ -73,3 +73,10 @@ def test_a_headless_service_leads_to_the_pods_themselves(found: Audit) -> None:
     assert len(found({'d.yaml': deployment(container()), 's.yaml': service}, 'service-port-unserved')) == 1
     headless = service.replace('spec: {', 'spec: {clusterIP: None, ')
     assert found({'d.yaml': deployment(container()), 's.yaml': headless}, 'service-port-unserved') == []
+
+
+@pytest.mark.parametrize(('name', 'count'), [('tokenizer', 1), ('istiod', 0), ('istiod-canary', 0)])
+def test_istiod_ends_connections_by_itself(found: Audit, name: str, count: int) -> None:
+    service = f'apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{selector: {{app: a}}, ports: [{{name: grpc-xds, port: 15010}}]}}\n'
+    pods = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  replicas: 3\n  template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: "example.com/a:1"}]}}\n'
+    assert len(found({'a.yaml': service + '---\n' + pods}, 'grpc-service-pins-connections')) == count

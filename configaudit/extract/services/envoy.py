@@ -78,8 +78,8 @@ def cluster_of(document: Document, cluster: Map, grpc: dict[str, str], partial: 
     if panic is not None:
         settings['panic_percent'] = setting('panic_percent', document, panic, 'value', 'count') if 'value' in panic else Setting('panic_percent', 0, place)
     probes = mapping(cluster, 'upstream_connection_options', 'tcp_keepalive')
-    if probes is not None:
-        settings['tcp_probed'] = Setting('tcp_probed', bool(probes), key_place(document, mapping(cluster, 'upstream_connection_options') or cluster, 'tcp_keepalive'))
+    if probes or get(cluster, 'health_checks'):
+        settings['probed'] = Setting('probed', True, place)
     if 'connect_timeout' in cluster:
         settings['connect_timeout_s'] = setting('connect_timeout_s', document, cluster, 'connect_timeout', 's')
     if 'max_requests_per_connection' in cluster:

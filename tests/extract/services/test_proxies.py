@@ -79,8 +79,8 @@ def test_tls_that_is_passed_through_is_no_http(found: Callable[..., list[str]], 
     assert len(found({'i.yaml': PASSED.replace('ANSWER', answer)}, 'grpc-backend-over-http1')) == count
 
 
-@pytest.mark.parametrize(('options', 'count'), [('', 1), ('upstream_connection_options: {tcp_keepalive: {}}, ', 1), ('upstream_connection_options: {tcp_keepalive: {keepalive_time: 30}}, ', 0)])
-def test_tcp_keepalive_finds_dead_connections_too(found: Callable[..., list[str]], options: str, count: int) -> None:
+@pytest.mark.parametrize(('options', 'count'), [('', 1), ('upstream_connection_options: {tcp_keepalive: {}}, ', 1), ('upstream_connection_options: {tcp_keepalive: {keepalive_time: 30}}, ', 0), ('health_checks: [{grpc_health_check: {}}], ', 0)])
+def test_tcp_keepalive_and_health_checks_find_dead_servers_too(found: Callable[..., list[str]], options: str, count: int) -> None:
     address = 'load_assignment: {endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: api, port_value: 9}}}}]}]}'
     text = f'static_resources:\n  clusters:\n    - {{name: c, http2_protocol_options: {{}}, {options}{address}}}\ndynamic_resources: {{ads_config: {{grpc_services: [{{envoy_grpc: {{cluster_name: c}}}}]}}}}\n'
     assert len(found({'envoy.yaml': text}, 'envoy-grpc-keepalive-off')) == count
