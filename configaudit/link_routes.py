@@ -44,6 +44,8 @@ def link_routes(by_kind: Mapping[str, list[Component]], upstreams: list[Componen
     for server in by_kind.get('http-server', ()):
         if server['product'].known_value in _PROXY_SERVERS:
             _streams_through(server, by_kind.get('proxy-route', []))
+    for nginx in by_kind.get('nginx', ()):
+        _streams_through(nginx, by_kind.get('proxy-route', []))
 
 
 def _streams_through(server: Component, routes: list[Component]) -> None:

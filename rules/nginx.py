@@ -116,13 +116,16 @@ def _clients(nginx: Component) -> float:
 def worker_connections_low(nginx: Component, *, clients: int = 1024, connections: int = 8192) -> Iterator[Problem]:
     """A stream holds its connections for as long as it generates, so a proxy runs out of them long before its CPU: nginx then refuses clients.
 
-    A proxied client takes two connections. The number is per worker; `worker_processes` is 1 unless set.
+    A proxied client takes two connections. The number is per worker; `worker_processes` is 1 unless set. Judged where a route to
+    generated text, or a `limit_conn` above it, shows that it is reached.
     """
     own, limit, workers = nginx['worker_connections'], nginx['client_limit'], nginx['workers']
     if not nginx['proxies'].value:
         raise NotApplicable('nothing is proxied in this file')
     held = _clients(nginx)
     expected = limit.is_set and limit.value > held
+    if not expected and not nginx['streams'].value:
+        raise NotApplicable('nothing shows that long answers pass through it')
     if held >= clients and not expected:
         return
     each = 'each worker serves' if not str(workers.value).isdigit() else f'{workers.value} worker(s) serve'

@@ -153,8 +153,9 @@ NGINX = declare(Kind('nginx', (), {
     'worker_nofile': SettingSpec('count', None, ('worker_rlimit_nofile',), True, 'nginx docs, ngx_core_module'),
     'client_limit': SettingSpec('count'),
     'proxies': SettingSpec('bool', False),
+    'streams': SettingSpec('bool', False),
 }))  # fmt: skip
-"""`client_limit`: the largest `limit_conn` that is no limit per address: how many clients the file itself expects."""
+"""`streams`: one of its routes carries generated text. `client_limit`: the largest `limit_conn` that is no limit per address: how many clients the file itself expects."""
 
 _VLLM = regex(r'(?:^|[-_.])vllm(?:$|[-_.\d])')
 _NOT_THE_ENGINE = regex(r'router|gateway|epp|grpc|ext[-_]?proc|envoy|nginx|proxy|plugin|scheduler|triton|controller|webhook|operator')
