@@ -147,7 +147,7 @@ def test_a_profile_calls_nothing_missing(run: Run) -> None:
 
 
 def test_a_service_of_compose_that_ends_before_others_start_serves_nobody(run: Run) -> None:
-    text = 'services:\n  migrate:\n    image: example.com/app:1\n    environment: {DATABASE_URL: "postgres://db/a"}\n  app:\n    image: example.com/app:1\n    depends_on: {migrate: {condition: %s}}\n'
+    text = 'services:\n  migrate:\n    image: example.com/app:1\n    environment: {DATABASE_URL: "postgresql+asyncpg://db/a"}\n  app:\n    image: example.com/app:1\n    depends_on: {migrate: {condition: %s}}\n'
     found = [[item.component.name for item in run({'compose.yaml': text % condition}).findings if item.rule.id == 'db-pool-unstated'] for condition in ('service_completed_successfully', 'service_started')]
     assert [len(names) for names in found] == [0, 1]
 
