@@ -59,6 +59,7 @@ class _Opened(NamedTuple):
     name: str
     """The variable or field that holds it; '' when it is returned or handed on."""
     product: str
+    """'' where a condition decides: what is left at its default there may be meant for another product."""
     address: Any
     """The expression of its data source, or None."""
 
@@ -70,10 +71,10 @@ def pools_of(source: Source) -> tuple[list[Component], bool]:
     for scope in source.scopes:
         opened = [item for item in islice(_opened(source, scope), _MOST) if not _is_short(source, scope, item)]
         setters = _setters(source, scope)
-        for item in opened:
-            own = {name: found for receiver, name, found in setters if len(opened) == 1 or receiver == item.name}
-            pools.append(_pool(source, scope, item, own, len(pools)))
-        if not opened and setters:
+        limited = [(item, {name: found for receiver, name, found in setters if len(opened) == 1 or receiver == item.name}) for item in opened]
+        limited = [(item, own) for item, own in limited if item.product or ('max_open' in own and own['max_open'].is_known)]
+        pools.extend(_pool(source, scope, item, own, number) for number, (item, own) in enumerate(limited, len(pools)))
+        if not limited and setters:
             loose = True
         pools.extend(_pgx_pools(source, scope, len(pools)))
     return pools, loose
@@ -104,10 +105,25 @@ def _opened(source: Source, scope: Scope) -> Iterator[_Opened]:
             if product:
                 yield _Opened(call, _holder(source, scope, call), product, None)
         elif name == _GORM and arguments:
-            dialect = source.settled(arguments[0], scope)
-            package, _, function = (source.called(dialect) if dialect.type == 'call_expression' else '').rpartition('.')
-            if package in _DIALECTS and function == 'Open' and source.arguments(dialect):
-                yield _Opened(call, _holder(source, scope, call), _DIALECTS[package], source.arguments(dialect)[0])
+            dialects = list(_dialects(source, scope, arguments[0]))
+            if dialects:
+                chosen = source.settled(arguments[0], scope).type != 'call_expression'
+                yield _Opened(call, _holder(source, scope, call), '' if chosen else dialects[0][0], None if chosen else dialects[0][1])
+
+
+def _dialects(source: Source, scope: Scope, node: Any) -> Iterator[tuple[str, Any]]:
+    """Product and data source of GORM's dialects: `postgres.Open(dsn)`, `postgres.New(postgres.Config{DSN: dsn})`, or one of several that a variable holds."""
+    settled = source.settled(node, scope)
+    for made in [settled] if settled.type == 'call_expression' else scope.values(source.text(node)):
+        package, _, function = (source.called(made) if made is not None and made.type == 'call_expression' else '').rpartition('.')
+        arguments = source.arguments(made) if package in _DIALECTS else []
+        if arguments and function == 'Open':
+            yield _DIALECTS[package], arguments[0]
+        elif arguments and function == 'New':
+            config = source.settled(arguments[0], scope)
+            fields = source.fields(config) if config.type == 'composite_literal' else None
+            if fields is not None and 'Conn' not in fields:
+                yield _DIALECTS[package], fields.get('DSN')
 
 
 def _holder(source: Source, scope: Scope, call: Any) -> str:
@@ -188,7 +204,7 @@ def _pool(source: Source, scope: Scope, opened: _Opened, settings: dict[str, Set
     last = max((setting.place for setting in settings.values()), default=place, key=lambda at: at.start)
     for name, known in (('max_open', math.inf), ('max_idle', 2), ('max_lifetime_s', math.inf), ('idle_timeout_s', math.inf)):
         settings.setdefault(name, default(name, known, last, _SOURCE))
-    settings['product'] = Setting('product', opened.product, place)
+    settings['product'] = Setting('product', opened.product or None, place, reason='' if opened.product else _CONDITION)
     return _component(source, scope, 'go', opened.address, settings, place, number)
 
 

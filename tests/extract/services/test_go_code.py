@@ -238,3 +238,19 @@ def test_pools_that_are_opened_with_a_connector(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     pools = [one for one in audit(['.'], Config()).components if one.kind.name == 'pool']
     assert [(pool['product'].known_value, pool['max_open'].known_value) for pool in pools] == ([(product, 12)] if product else [])
+
+
+@pytest.mark.parametrize(
+    ('dialect', 'product', 'host'),
+    [
+        ('d := postgres.New(postgres.Config{DSN: "postgres://a@db/a", PreferSimpleProtocol: true})', 'postgres', 'db'), ('d := postgres.New(postgres.Config{Conn: conn})', '', None),
+        ('d := postgres.New(config())', '', None), ('var d gorm.Dialector\n\tif x {\n\t\td = postgres.Open(s)\n\t} else {\n\t\td = mysql.Open(s)\n\t}', None, None),
+        ('var d gorm.Dialector\n\tif x {\n\t\td = postgres.Open(s)\n\t} else {\n\t\td = sqlite.Open(s)\n\t}', None, None),
+    ],
+)  # fmt: skip
+def test_dialects_of_gorm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dialect: str, product: str | None, host: str | None) -> None:
+    head = 'package a\n\nimport (\n\t"gorm.io/driver/mysql"\n\t"gorm.io/driver/postgres"\n\t"gorm.io/driver/sqlite"\n\t"gorm.io/gorm"\n)\n\n'
+    (tmp_path / 'a.go').write_text(head + f'func f(s string) {{\n\t{dialect}\n\tdb, err := gorm.Open(d, &gorm.Config{{}})\n\tv, err := db.DB()\n\tv.SetMaxOpenConns(500)\n\tserve(db, err)\n}}\n')
+    monkeypatch.chdir(tmp_path)
+    pools = [one for one in audit(['.'], Config()).components if one.kind.name == 'pool']
+    assert [(pool['product'].known_value, pool['host'].known_value, pool['max_open'].known_value) for pool in pools] == ([] if product == '' else [(product, host, 500)])
