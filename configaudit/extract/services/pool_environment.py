@@ -19,7 +19,7 @@ _URL_NAME = regex(
 _OTHER_URLS = regex(r'SHADOW|DIRECT|MIGRAT|LIQUIBASE|FLYWAY|TEST|REPLICA_LAG|BACKUP|ADMIN|EXPORTER|DATA_SOURCE_NAME')
 _NO_POOL = regex(
     r'(?:exporter|migrat|flyway|liquibase|pgadmin|phpmyadmin|adminer|backup|dump|wait-for|busybox|alpine|psql|pgbouncer|pgcat|odyssey|'
-    r'proxysql|debezium|sql-tools)'
+    r'proxysql|debezium|sql-tools|/(?:postgres(?:ql)?|postgis|pgvector|timescaledb(?:-ha)?|mysql(?:-server)?|mariadb|percona(?:-server)?|redis|valkey)$)'
 )
 _SPRING = regex(r'^SPRING_DATASOURCE_(?:([A-Z0-9]+)_)??(?:(HIKARI|DRUID|TOMCAT|DBCP2)_)?(\w+)$')
 _TUNES_SERVER = regex(r'SHARED_BUFFERS|EFFECTIVE_CACHE|MAINTENANCE_WORK_MEM|WAL_BUFFERS|INNODB_', 2)

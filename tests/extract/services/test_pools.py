@@ -169,6 +169,7 @@ def test_a_database_server_opens_no_pool_to_itself(run: Run, image: str) -> None
     result = run(compose({'POSTGRES_HOST': 'app', 'POSTGRES_MAX_CONNECTIONS': '1024'}, image))
     assert not pools(result)
     assert pools(run(compose({'POSTGRES_HOST': 'db', 'POSTGRES_MAX_CONNECTIONS': '20'})))
+    assert not pools(run(compose({'DATABASE_URL': 'postgres://a:b@db/a'}, image, '["bash", "-c", "psql -c select"]')))
 
 
 @pytest.mark.parametrize(
