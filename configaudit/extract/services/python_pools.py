@@ -44,7 +44,7 @@ class _Scope(NamedTuple):
 def pools_of(source: Source) -> Iterator[Component]:
     """The pools that a file makes for the life of a process."""
     found = [(library, call) for name, call in source.calls() if (library := 'sqlalchemy' if name in _ENGINES else _POOLS.get(name, ''))]
-    short = [scope for scope in _functions(source.tree) if scope.disposes] if found else []
+    short = [scope for scope in _around(source, [call.lineno for _, call in found]) if scope.disposes]
     number = 0
     for library, call in found:
         if any(scope.first <= call.lineno <= scope.last for scope in short):
@@ -55,9 +55,10 @@ def pools_of(source: Source) -> Iterator[Component]:
             yield pool
 
 
-def _functions(tree: ast.Module) -> Iterator[_Scope]:
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+def _around(source: Source, lines: list[int]) -> Iterator[_Scope]:
+    """The functions in which something stands on these lines."""
+    for node in source.nodes if lines else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(node.lineno <= line <= (node.end_lineno or line) for line in lines):
             disposes = any(isinstance(item, ast.Attribute) and item.attr in ('dispose', 'close') for item in ast.walk(node))
             yield _Scope(node.lineno, node.end_lineno or node.lineno, disposes)
 
