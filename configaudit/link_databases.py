@@ -6,7 +6,7 @@ from typing import Any
 from configaudit.context import Context, Declared
 from configaudit.knowledge.service_kinds import DATABASE
 from configaudit.link import NOT_SEEN, Index, declared, host_names, nearest
-from configaudit.link_pools import run_in_code, size_in_code
+from configaudit.link_pools import run_by_host, run_in_code, size_in_code
 from configaudit.model import Component, Peers, Setting
 from configaudit.patterns import regex
 from configaudit.places import Place
@@ -24,6 +24,7 @@ def link_databases(by_kind: Mapping[str, list[Component]], context: Context) -> 
     size_in_code(pools)
     run_in_code(pools, by_kind.get('compose-service', ()))
     databases = _once(by_kind.get('database', []))
+    run_by_host(pools, {name for database in databases for name in host_names(database)}, by_kind.get('container', ()))
     named = Index(databases, lambda database: [('host', name) for name in host_names(database)])
     lone = _lone_servers(pools, databases)
     back: dict[Component, list[Component]] = {}

@@ -1,10 +1,11 @@
 """Pools that a program opens, and the processes that run it: the code says how large they are, the process how many there are."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from posixpath import dirname, join, normpath
 from typing import Any
 
+from configaudit.knowledge.pool_libraries import HOST_NAMES
 from configaudit.link_built import programs_of
 from configaudit.model import Component, Peers, Setting
 
@@ -85,6 +86,34 @@ def _leave_open(pool: Component, written: Iterable[Component]) -> None:
 def _one_library(pool: Component, written: Component) -> bool:
     known = pool['library'].known_value
     return known in (None, '', written['library'].known_value, pool['product'].known_value)
+
+
+def run_by_host(pools: Iterable[Component], hosts: Collection[str], containers: Iterable[Component]) -> None:
+    """Peers `carrier`, `pod` and `workload` of the one pool that no process names: the one container whose environment gives a program its database's host."""
+    alone = [pool for pool in pools if not {'carrier', 'pod'} & pool.peer_map.keys() and pool['library'].known_value != 'pgbouncer' and not pool['pods'].is_set]
+    if len(alone) != 1:
+        return
+    found = [(container, word) for container in containers for word in _named_hosts(container, hosts)]
+    if len({container for container, _ in found}) != 1 or len({word.value for _, word in found}) != 1:
+        return
+    pool, (container, word) = alone[0], found[0]
+    host = str(pool['host'].known_value or '')
+    if host and host.partition('.')[0] != word.value.partition(':')[0].partition('.')[0].lower():
+        return
+    pool.peer_map['carrier'] = Peers.of([container], True)
+    for kind in ('pod', 'workload'):
+        if kind in container.peer_map:
+            pool.peer_map[kind] = container.peer_map[kind]
+    if not host:
+        pool.settings['host'] = Setting('host', word.value.partition(':')[0].lower(), word.place, 'inherited')
+
+
+def _named_hosts(container: Component, hosts: Collection[str]) -> Iterator[Any]:
+    variables: Mapping[str, Any] = container['env'].known_value or {}  # type: ignore[assignment]
+    for name in HOST_NAMES:
+        word = variables[name].value if name in variables else None
+        if getattr(word, 'known', False) and word.value.partition(':')[0].partition('.')[0].lower() in hosts:  # type: ignore[union-attr]
+            yield word
 
 
 def _is_sized(pool: Component) -> bool:

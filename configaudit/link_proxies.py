@@ -31,7 +31,7 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
         pool.peer_map['service'] = Peers.of(nearest(pool, named), context.complete, 'the Service of its picker is not among the files read')
     upstreams, routes = by_kind.get('proxy-upstream', []), by_kind.get('proxy-route', [])
     if upstreams or routes:
-        written = [server for server in by_kind.get('http-server', ()) if server['written_in'].known_value and not server.peers('carrier')]
+        written = [server for server in by_kind.get('http-server', ()) if server['written_in'].known_value and all(carrier.kind.name == 'dockerfile' for carrier in server.peers('carrier'))]
         programs = programs_of(written, by_kind.get('compose-service', ())) if written else {}
         for server, home in built_in(written, programs).items():
             if len(programs[home]) == 1:
@@ -43,11 +43,20 @@ def link_proxies(by_kind: Mapping[str, list[Component]], context: Context) -> No
             from configaudit.link_routes import link_routes
 
             link_routes(by_kind, upstreams, context)
+            _link_balancer(routes, by_kind.get('http-server', []))
     files = [component for kind in ('proxy-upstream', 'proxy-route', 'proxy-listener', 'nginx') for component in by_kind.get(kind, [])]
     if files:
         images = list(_proxy_images(by_kind))
         for component in files:
             _set_version(component, images)
+
+
+def _link_balancer(routes: list[Component], servers: list[Component]) -> None:
+    """Peers `http-server` of Terraform's only Application Load Balancer: the only server of the run, where no other proxy may stand between."""
+    balancers = [route for route in routes if route['product'].known_value == 'alb' and not route.identity.startswith('Ingress/')]
+    spots = {(server.place.outermost().document.path, server.place.outermost().start): server for server in servers}
+    if len(routes) == len(balancers) == len(spots) == 1 and not balancers[0].peers('http-server') and not balancers[0].peers('engine'):
+        balancers[0].peer_map['http-server'] = Peers.of(spots.values(), True)
 
 
 def _link_targets(

@@ -10,6 +10,8 @@ from configaudit.link import nearest
 from configaudit.model import Component, Peers, Setting
 from configaudit.patterns import regex
 
+_BACKEND_CONFIG = ('cloud.google.com/backend-config', 'beta.cloud.google.com/backend-config')
+_SERVICE_UNSEEN = 'the Service, whose annotation may name a BackendConfig, is not among the files read'
 _PROXY_SERVERS = ('caddy', 'traefik')
 _URL = regex(r'://([^/:]+)(?::(\d+))?')
 
@@ -19,9 +21,11 @@ def link_routes(by_kind: Mapping[str, list[Component]], upstreams: list[Componen
     clusters: dict[str, list[Component]] = {}
     for upstream in upstreams:
         clusters.setdefault(upstream.name, []).append(upstream)
-    limited = {name for route in by_kind.get('proxy-route', ()) if route['product'].known_value == 'gke' for name, _ in _hosts(route)}
+    limited = {name for route in by_kind.get('proxy-route', ()) if route['product'].known_value == 'gke' and not route['unconfigured'].known_value for name, _ in _hosts(route)}
     for route in by_kind.get('proxy-route', ()):
-        if route['product'].known_value == 'gke' and not route['targets'].known_value:
+        if route['unconfigured'].known_value:
+            _leave_configured(route)
+        elif route['product'].known_value == 'gke' and not route['targets'].known_value:
             _configured_service(route, by_kind)
         if route['product'].known_value == 'ingress-nginx':
             _controller_defaults(route, by_kind.get('ingress-controller', []))
@@ -76,6 +80,21 @@ def _configured_service(route: Component, by_kind: Mapping[str, list[Component]]
     engines = dict.fromkeys(engine for service in found for engine in service.peers('engine'))
     route.peer_map['engine'], route.peer_map['service'] = Peers.of(engines), Peers.of(found)
     route.settings['targets'] = Setting('targets', tuple((service.name, '') for service in found), route.place)
+
+
+def _leave_configured(route: Component) -> None:
+    """Of an Ingress on GKE the Services without a BackendConfig, for which Google's default holds; the others have a route of their own."""
+    services = route.peers('service')
+    plain = [service for service in services if not any(key in (service['annotations'].known_value or {}) for key in _BACKEND_CONFIG)]  # type: ignore[operator]
+    names = {service.name for service in services}
+    limit = route.settings['total_timeout_s']
+    if not plain:
+        missing = not services or any(name not in names for name, _ in route['targets'].known_value)  # type: ignore[attr-defined]
+        route.settings['total_timeout_s'] = limit._replace(known_value=None, reason=_SERVICE_UNSEEN) if missing else limit._replace(known_value=math.inf)
+    route.peer_map['service'] = Peers.of(plain)
+    route.peer_map['engine'] = Peers.of(dict.fromkeys(engine for service in plain for engine in service.peers('engine')))
+    if services:
+        route.settings['targets'] = route['targets']._replace(known_value=tuple((service.name, '') for service in plain))
 
 
 def _controller_defaults(route: Component, controllers: list[Component]) -> None:

@@ -109,7 +109,8 @@ def _instances(pool: Component) -> Pods:
     """The copies of every service that runs it."""
     each = [_copies(carrier) for carrier in pool.peers('carrier')]
     if len(each) < 2:
-        return each[0] if each else Pods(1, '1 instance', at_rest=1)
+        unseen = '' if pool.peers('pod') else f'how many processes run {pool.name} is not among the files read'
+        return each[0] if each else Pods(1, '1 instance', (), unseen, 1)
     count = sum(copies.number for copies in each)
     services = tuple(('run by', carrier.place) for carrier in pool.peers('carrier'))
     unknown = next((copies.unknown for copies in each if copies.unknown), '')

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from configaudit.model import Component, NotApplicable, Problem, rule
+from configaudit.knowledge.versions import release
+from configaudit.model import Component, NotApplicable, Problem, Unknown, rule
 
 from .streaming import carries, shown_by
 
@@ -14,18 +15,27 @@ _HOLDERS = {
 
 @rule(
     'gateway-holds-stream', on='proxy-route', severity='warning',
-    source='measured with Caddy 2.11.7: with response_buffers all events come together at the end; Traefik documentation, Buffering',
+    source='measured with Caddy 2.11.7: with response_buffers all events come together at the end; Traefik documentation, Buffering; caddyserver/caddy#6471, Wei-Shaw/sub2api#4691',
     effect='tokens reach the client as they are generated', side_effect='a slow client holds its connection to the server',
 )  # fmt: skip
 def gateway_holds_stream(route: Component) -> Iterator[Problem]:
-    """The proxy is told to collect answers before it sends them: a streamed answer arrives in one piece when it is complete."""
+    """The proxy is told to collect answers before it sends them: a streamed answer arrives in one piece when it is complete.
+
+    Caddy before 2.9 does so too with what `encode` compresses, by default every `text/*`: leave text/event-stream out, or take a newer release.
+    """
     product, buffering = str(route['product'].value), route['buffering']
-    if product not in _HOLDERS or not buffering.is_set:
+    packed = product == 'caddy' and route['gzip'].is_set and (route.version is None or route.version < release('2.9'))
+    if product not in _HOLDERS or not (buffering.is_set or packed):
         raise NotApplicable('it passes answers on as they come')
     why = carries(route)
     if buffering.value:
         how = _HOLDERS[product]
         yield Problem(buffering, '{how}: streamed tokens arrive together at the end', how=how, why=why, see=shown_by(route))
+    elif packed and route.version is None:
+        raise Unknown('encode compresses event streams, which Caddy before 2.9 holds until the end, and the release of Caddy is not among the files read')
+    elif packed:
+        message = 'encode compresses event streams, and Caddy {version}, as every release before 2.9, keeps them in the encoder: streamed tokens arrive together at the end'
+        yield Problem(route['gzip'], message, version=str(route.version), why=why, see=shown_by(route))
 
 
 @rule(

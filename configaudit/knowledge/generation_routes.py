@@ -16,7 +16,7 @@ _OTHER_PATHS = regex(
     r'|/api/(?:tags|ps|version|show|pull|push|create|copy|delete|blobs)\b',
 )
 _SERVERS = regex(
-    r'(?:^|[-_.])(?:vllm|sglang|tgi|ollama|llamacpp|llama|llms?|litellm|lmdeploy|trtllm|text-?generation(?:-inference)?|openai|anthropic|chatqna'
+    r'(?:^|[-_.])(?:vllm|sglang|tgi|ollama|llamacpp|llama|llms?|litellm|lmdeploy|trtllm|text-?generation(?:-inference)?|openai|anthropic|openrouter|groq|generativelanguage|chatqna'
     r'|deepseek|qwen|mistral|mixtral|gemma)\d*(?:$|[-_.\d])'
 )
 _NOT_SERVERS = regex(

@@ -155,6 +155,9 @@ ENVIRONMENT: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
 )  # fmt: skip
 """Names of environment variables that say a pool's size, the library where the name tells it, and its key."""
 
+HOST_NAMES = ('DB_HOST', 'DATABASE_HOST', 'POSTGRES_HOST', 'POSTGRESQL_HOST', 'PGHOST', 'MYSQL_HOST', 'MARIADB_HOST', 'DB_HOSTNAME', 'DB_ADDR')
+"""Environment variables that name the host of a database."""
+
 
 def squash(name: str) -> str:
     """A key as every spelling of it compares: 'max-open_Conns' is 'maxopenconns'."""

@@ -67,6 +67,7 @@ ROUTE = declare(Kind('proxy-route', (), {
     'gateways': SettingSpec(default=()),
     'product_name': SettingSpec('text', ''),
     'invalid_seconds': SettingSpec(default=()),
+    'unconfigured': SettingSpec('bool', False),
     'ext_proc_body': SettingSpec('text', 'NONE'),
     'ext_proc_override': SettingSpec('bool', False),
     'hosts': SettingSpec(default=()),
@@ -86,7 +87,7 @@ requests finish on a server that leaves. `pods_are_targets`: it knows pods, not 
 `read_timeout_s`: the longest GAP between two reads. `total_timeout_s`: the longest a whole answer may take (inf: no limit).
 `first_byte_timeout_s`: the longest wait for the head of an answer. `answers`: what shows that generated text streams through it, or ''. `upgrade_map`: the place of the file's own
 `map $http_upgrade $connection_upgrade`. `targets`: (host, port) as text. `gateways`: names of the Gateways of an HTTPRoute;
-`product_name`: the implementation that serves them. `invalid_seconds`: (key, setting) of annotations that are no whole seconds. `ext_proc_body`: how an external
+`product_name`: the implementation that serves them. `unconfigured`: Google's defaults hold for it. `invalid_seconds`: (key, setting) of annotations that are no whole seconds. `ext_proc_body`: how an external
 processor gets bodies of answers; `ext_proc_override`: whether it may change that for each answer."""
 
 MIDDLEWARE = declare(Kind('proxy-middleware', (), {

@@ -21,7 +21,7 @@ _PYTHON = Program(
     regex(
         rb'\bcreate_(?:async_)?engine\(|\b\w*ConnectionPool\(|\bcreate_pool\(|\b(?:grpc|aio)\.(?:aio\.)?(?:(?:in)?secure_channel|server)\('
         rb'|\b(?:httpx|requests)\.(?:(?:Async)?Client|Timeout|[sS]ession|get|post|put|patch|delete|request|stream)\(|\bClientSession\(|\bAsyncClient\(|\b(?:OpenAI|Anthropic)\('
-        rb'|\bDATABASES\s*[:=\[]|\bSQLALCHEMY_ENGINE_OPTIONS\b|\(BaseSettings\b|\buvicorn\.(?:run|Config)\(|\bPooled(?:Postgresql|MySQL)\w*\(|\bDatabase\(|\bAsync(?:Azure)?OpenAI\(|\bAzureOpenAI\(|\bAsyncAnthropic\('
+        rb'|\bDATABASES\s*[:=\[]|\bSQLALCHEMY_ENGINE_OPTIONS\b|\(BaseSettings\b|\buvicorn\.(?:run|Config)\(|\bPooled(?:Postgresql|MySQL)\w*\(|\bDatabase\(|\bAsync(?:Azure)?OpenAI\(|\b(?:grpc|channel)_options\s*=|\bAzureOpenAI\(|\bAsyncAnthropic\('
     ),
 )
 _GO = Program(

@@ -219,3 +219,27 @@ FILTERED = (
 ])  # fmt: skip
 def test_a_processor_that_wants_the_whole_answer(run: Run, name: str, more: str, severity: list[str]) -> None:
     assert severities(run({'envoy.yaml': FILTERED.replace('NAME', name).replace('MORE', more)}), 'ext-proc-buffers-stream') == severity
+
+
+_GCE = 'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: a, annotations: {{kubernetes.io/ingress.class: gce}}}}\nspec: {{rules: [{{http: {{paths: [{{path: /v1/chat/completions, backend: {{service: {{name: {name}, port: {{number: 80}}}}}}}}]}}}}]}}\n---\n'
+_PLAIN = 'apiVersion: v1\nkind: Service\nmetadata: {name: llm%s}\nspec: {ports: [{port: 80}]}\n---\n'
+_NAMED = """, annotations: {cloud.google.com/backend-config: '{"default": "slow"}'}"""
+
+
+@pytest.mark.parametrize(
+    ('name', 'service', 'found', 'open_'),
+    [('llm', _PLAIN % '', 1, False), ('llm', _PLAIN % _NAMED, 0, False), ('other', _PLAIN % '', 0, True)],
+)
+def test_an_ingress_of_gke_without_a_backend_config_has_googles_limit(run: Run, name: str, service: str, found: int, open_: bool) -> None:
+    result = run({'a.yaml': _GCE.format(name=name) + service})
+    assert sum(item.rule.id == 'stream-cut-by-total-timeout' for item in result.findings) == found
+    assert any(item.rule.id == 'stream-cut-by-total-timeout' for item in result.not_assessed) is open_
+
+
+def test_a_release_of_caddy_that_is_not_known_is_not_judged(run: Run) -> None:
+    site = 'a.test {\n encode gzip\n reverse_proxy vllm:8000\n}\n'
+    assert any(item.rule.id == 'gateway-holds-stream' for item in run({'Caddyfile': site}).not_assessed)
+    image = 'services:\n  edge: {image: "caddy:2.%s"}\n'
+    for release, found in (('8', True), ('9.1', False)):
+        result = run({'Caddyfile': site, 'compose.yaml': image % release})
+        assert any(item.rule.id == 'gateway-holds-stream' for item in result.findings) is found

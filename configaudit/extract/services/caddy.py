@@ -1,7 +1,8 @@
 """Caddyfile: what `reverse_proxy` passes on, and the limits of Caddy's own servers.
 
 Sources: Caddy documentation (reverse_proxy, Global options); measured with Caddy 2.11.7: `response_buffers` holds events until the end,
-`read_timeout` is a GAP that also counts before the first byte, `timeouts { write }` is a TOTAL, `encode` passes events as they come.
+`read_timeout` is a GAP that also counts before the first byte, `timeouts { write }` is a TOTAL, `encode` passes events as they come (before
+2.9 it kept them until the end: caddyserver/caddy#6471).
 """
 
 import math
@@ -35,6 +36,8 @@ class _Pass(NamedTuple):
     directive: Directive
     path: str
     site: str
+    encode: Directive | None
+    """The `encode` that compresses what passes, event streams too."""
 
 
 def read(document: Document) -> Reading:
@@ -69,14 +72,25 @@ def _hosts(site: Directive) -> str:
     return ' '.join(match[1] for match in found if match is not None and match[1])
 
 
-def _passes(scope: Scope, holder: Directive, path: str, site: str) -> Iterator[_Pass]:
+def _passes(scope: Scope, holder: Directive, path: str, site: str, encode: Directive | None = None) -> Iterator[_Pass]:
     matchers = {item.name: item for item in children(scope, holder) if item.name.startswith('@')}
+    encode = next((item for item in children(scope, holder) if item.name == 'encode' and _packs_events(item)), encode)
     for item in children(scope, holder):
         own = path_of(item, matchers, path)
         if item.name == 'reverse_proxy':
-            yield _Pass(item, own, site)
+            yield _Pass(item, own, site, encode)
         elif item.name in _HANDLERS and item.block is not None:
-            yield from _passes(scope, item, own, site)
+            yield from _passes(scope, item, own, site, encode)
+
+
+def _packs_events(encode: Directive) -> bool:
+    """Whether `encode` compresses event streams: by default all `text/*`, for every path, unless it names other types or a matcher."""
+    if any(word.text.startswith(('@', '/')) for word in encode.args):
+        return False
+    matches = [item for item in encode.block or () if item.name == 'match']
+    lines = [line for match in matches for line in (match._replace(words=match.args), *(match.block or ()))]
+    kinds = [word.text for line in lines if line.words and line.name == 'header' for word in line.args[1:]]
+    return not matches or any(kind in ('*', 'text/*', 'text*') or kind.startswith('text/event-stream') for kind in kinds)
 
 
 def _proxied(scope: Scope, found: _Pass, at: int) -> Iterator[Component]:
@@ -100,6 +114,8 @@ def _proxied(scope: Scope, found: _Pass, at: int) -> Iterator[Component]:
         'target': Setting('target', target, place, reason='a variable decides where requests go' if HOLE in target else ''),
         'server_name': Setting('server_name', found.site, place), 'hosts': Setting('hosts', tuple(found.site.split()), place),
     }  # fmt: skip
+    if found.encode is not None:
+        settings['gzip'] = Setting('gzip', True, Place(document, found.encode.start, found.encode.words[0].end))
     _options(document, options, settings, place, hidden)
     transport = _transport(scope, options)
     _transport_settings(document, transport, settings, place, hidden)

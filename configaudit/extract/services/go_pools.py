@@ -46,6 +46,8 @@ _FIELDS = {
 _BRANCHES = ('if_statement', 'expression_case', 'default_case', 'type_case', 'communication_case')
 _CONDITION = 'the program sets it under a condition'
 _ELSEWHERE = 'another function sets the limits of a pool'
+_TCP = regex(r'@tcp[46]?\(([\w.-]+)(?::\d+)?\)/')
+"""The address in a URL of go-sql-driver/mysql: `user:password@tcp(host:3306)/database`."""
 _SOURCE = 'Go database/sql default'
 _MOST = 50
 """Of a function's pools: no program opens as many."""
@@ -211,8 +213,10 @@ def _pool(source: Source, scope: Scope, opened: _Opened, settings: dict[str, Set
 def _component(source: Source, scope: Scope, library: str, address: Any, settings: dict[str, Setting], place: Any, number: int) -> Component:
     text = text_of(source, scope, address) if address is not None else None
     dsn = parse_dsn(Word(text, source.place(address), False, locked=LOCKED)) if text else None
-    if dsn is not None and dsn.host:
-        settings['host'] = Setting('host', dsn.host, source.place(address))
+    tcp = _TCP.search(text) if text and dsn is None else None
+    host = dsn.host if dsn is not None else tcp[1].lower() if tcp is not None else ''
+    if host:
+        settings['host'] = Setting('host', host, source.place(address))
     settings['written_in'] = Setting('written_in', 'Go', place)
     path = source.document.path
     return component_of(Draft('code', library, settings, place), path.rpartition('/')[2], f'go/{path}/pool/{number}', path, '')

@@ -64,6 +64,8 @@ def _clocks(source: Source, scope: Scope, literal: Any, fields: dict[str, Any]) 
             setting = setting_at(source, scope, name, given[field], NANOSECONDS, 's')
             no_limit = setting.is_known and isinstance(setting.known_value, (int, float)) and setting.known_value <= 0
             settings[name] = setting._replace(known_value=float('inf')) if no_limit else setting
+    if 'IdleTimeout' not in given and 'ReadTimeout' in given:  # net/http: without IdleTimeout that of ReadTimeout holds
+        settings['idle_timeout_s'] = setting_at(source, scope, 'idle_timeout_s', given['ReadTimeout'], NANOSECONDS, 's')
     return settings
 
 

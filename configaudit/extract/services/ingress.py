@@ -1,4 +1,4 @@
-"""Ingress: every backend with the protocol its controller speaks to it (ingress-nginx, AWS Load Balancer Controller)."""
+"""Ingress: every backend with the protocol its controller speaks to it (ingress-nginx, AWS Load Balancer Controller), and Google's time limit."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ ANNOTATIONS = {
 }
 """Controller -> the annotation that says what it speaks to backends, and what it speaks without it."""
 
-_CLASSES = {'nginx': 'ingress-nginx', 'alb': 'alb'}
+_CLASSES = {'nginx': 'ingress-nginx', 'alb': 'alb', 'gce': 'gke', 'gce-internal': 'gke'}
 
 
 _PASSTHROUGH = 'nginx.ingress.kubernetes.io/ssl-passthrough'
@@ -28,6 +28,10 @@ def read_ingress(owner: Owner, root: Map) -> Reading:
     reading = nothing()
     annotations = mapping(root, 'metadata', 'annotations')
     product = _controller(root, annotations)
+    if product == 'gke':
+        from configaudit.extract.services.ingress_routes import google_route
+
+        reading.components.extend(google_route(owner, root, list(_backends(owner.document, root))))
     if product not in ANNOTATIONS or (text(annotations, _PASSTHROUGH) or 'false') != 'false':
         return reading
     seen: set[tuple[str, str]] = set()

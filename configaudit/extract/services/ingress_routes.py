@@ -27,24 +27,39 @@ _ELSEWHERE = ('target-group-attributes', 'listener-attributes')
 """Annotations whose attributes have no idle timeout."""
 
 
+def google_route(owner: Owner, root: Map, backends: list[tuple[str, str, Place]]) -> list[Component]:
+    """The route of an Ingress that GKE serves: Google's limit holds for each Service whose annotation names no BackendConfig."""
+    if not backends:
+        return []
+    place = key_place(owner.document, root, 'spec')
+    settings = _passed(root, 'gke', place, backends)
+    settings['total_timeout_s'] = Setting('total_timeout_s', 30, place, 'default', source='Google Cloud, backend service timeout; GKE Ingress, BackendConfig timeoutSec')
+    settings['unconfigured'] = Setting('unconfigured', True, place)
+    return [Component(ROUTE, owner.name, owner.identity, place, settings, partial=owner.partial, scope=owner.namespace)]
+
+
 def route_of(owner: Owner, root: Map, annotations: Map | None, product: str, backends: list[tuple[str, str, Place]]) -> Component:
     """One route for the whole Ingress: annotations hold for every path in it."""
     document = owner.document
     place = key_place(document, root, 'spec')
-    rules = list(maps(root, 'spec', 'rules'))
-    paths = [text(path, 'path') or '' for rule in rules for path in maps(rule, 'http', 'paths')]
-    settings = {
-        'product': Setting('product', product, place), 'path': Setting('path', ' '.join(filter(None, paths)) or '/', place),
-        'target': Setting('target', backends[0][0], backends[0][2]),
-        'targets': Setting('targets', tuple(dict.fromkeys((name, port) for name, port, _ in backends)), place),
-        'server_name': Setting('server_name', ' '.join(filter(None, (text(rule, 'host') for rule in rules))), place),
-    }  # fmt: skip
+    settings = _passed(root, product, place, backends)
     hidden = owner.partial or ('filled by a template' if any(is_open(document, node) for node in (root, annotations) if node) else '')
     if product == 'ingress-nginx':
         _nginx(owner, root, annotations, place, hidden, settings)
     else:
         _alb(owner, annotations, place, hidden, settings)
     return Component(ROUTE, owner.name, owner.identity, place, settings, partial=owner.partial, scope=owner.namespace)
+
+
+def _passed(root: Map, product: str, place: Place, backends: list[tuple[str, str, Place]]) -> dict[str, Setting]:
+    rules = list(maps(root, 'spec', 'rules'))
+    paths = [text(path, 'path') or '' for rule in rules for path in maps(rule, 'http', 'paths')]
+    return {
+        'product': Setting('product', product, place), 'path': Setting('path', ' '.join(filter(None, paths)) or '/', place),
+        'target': Setting('target', backends[0][0], backends[0][2]),
+        'targets': Setting('targets', tuple(dict.fromkeys((name, port) for name, port, _ in backends)), place),
+        'server_name': Setting('server_name', ' '.join(filter(None, (text(rule, 'host') for rule in rules))), place),
+    }  # fmt: skip
 
 
 def _nginx(owner: Owner, root: Map, annotations: Map | None, place: Place, hidden: str, settings: dict[str, Setting]) -> None:

@@ -45,7 +45,9 @@ def fold(source: Source, scope: Scope, node: Any) -> tuple[Any, tuple[str, ...]]
 
 
 def text_of(source: Source, scope: Scope, node: Any) -> str | None:
-    """The constant text of an expression, or None."""
+    """The constant text of an expression, or None; of a field that a later `...rest` may replace (no node) as well."""
+    if node is None:
+        return None
     try:
         found, _ = fold(source, scope, node)
     except Unfolded:

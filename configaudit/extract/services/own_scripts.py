@@ -25,17 +25,28 @@ def own_invocations(process: Process, found: Sequence[Invocation], stores: Store
 
 def _opened(line: Invocation, folder: str, stores: Stores) -> Iterator[Invocation]:
     """The commands of a line's script, and what is handed to the script to be started at its end (`exec "$@"`)."""
-    at = _script_at(line.argv)
-    script = _file(line.argv[at].value, folder, line.process.component, stores) if at >= 0 else None
+    words = line.argv or line.arguments
+    at = _script_at(words)
+    script = _file(words[at].value, folder, line.process.component, stores) if at >= 0 else None
     if script is None:
         yield line
-        return
-    shell = line.argv[at]._replace(value='sh', pure=False)
-    for one in invocations(line.process._replace(entrypoint=(shell, shell._replace(value='-c'), script), arguments=None, shell=False), stores):
-        yield one._replace(unseen='', conditional=line.conditional or one.conditional)
-    rest = peel(line.argv[at + 1 :])
+    else:
+        yield from _commands(line, words[at], script, stores)
+    rest = _handed_on(words[at + 1 :], script is not None) if at >= 0 else ()
     if rest:
         yield line._replace(argv=rest, arguments=rest[1:])
+
+
+def _commands(line: Invocation, start: Word, script: Word, stores: Stores) -> Iterator[Invocation]:
+    shell = start._replace(value='sh', pure=False)
+    for one in invocations(line.process._replace(entrypoint=(shell, shell._replace(value='-c'), script), arguments=None, shell=False), stores):
+        yield one._replace(unseen='', conditional=line.conditional or one.conditional)
+
+
+def _handed_on(words: tuple[Word, ...], known: bool) -> tuple[Word, ...]:
+    """The command that a script starts at its end: what stands after `--` (`wait-for-it.sh db:5432 -- gunicorn ...`), or all that follows a script that is read."""
+    split = next((at for at, word in enumerate(words) if word.value == '--'), -1)
+    return peel(words[split + 1 :]) if split >= 0 or known else ()
 
 
 def _script_at(argv: Sequence[Word]) -> int:

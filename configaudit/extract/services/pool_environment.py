@@ -9,7 +9,7 @@ from configaudit.extract.services.pool_drafts import Draft, add_option, add_url
 from configaudit.extract.services.pool_files import spring_drafts
 from configaudit.extract.words import Word
 from configaudit.knowledge.images import name_and_tag
-from configaudit.knowledge.pool_libraries import ENVIRONMENT
+from configaudit.knowledge.pool_libraries import ENVIRONMENT, HOST_NAMES
 from configaudit.model import Setting
 from configaudit.patterns import regex
 
@@ -25,7 +25,6 @@ _SPRING = regex(r'^SPRING_DATASOURCE_(?:([A-Z0-9]+)_)??(?:(HIKARI|DRUID|TOMCAT|D
 _TUNES_SERVER = regex(r'SHARED_BUFFERS|EFFECTIVE_CACHE|MAINTENANCE_WORK_MEM|WAL_BUFFERS|INNODB_', 2)
 _SERVERS_LIMIT = regex(r'(?:PG|POSTGRES|POSTGRESQL|MYSQL|MARIADB)_MAX_CONN', 2)
 """In an environment that also tunes the database server, its own limit."""
-_HOST_NAMES = ('DB_HOST', 'DATABASE_HOST', 'POSTGRES_HOST', 'POSTGRESQL_HOST', 'PGHOST', 'MYSQL_HOST', 'MARIADB_HOST', 'DB_HOSTNAME', 'DB_ADDR')
 
 
 def environment_drafts(process: Process, invocations: Iterable[Invocation], environment: Mapping[str, Word]) -> list[Draft]:
@@ -96,7 +95,7 @@ def _sizes(environment: Mapping[str, Word]) -> tuple[dict[str, Setting], str]:
 
 
 def _host(settings: dict[str, Setting], environment: Mapping[str, Word]) -> None:
-    for name in _HOST_NAMES:
+    for name in HOST_NAMES:
         word = environment.get(name)
         if word is not None and word.known:
             settings['host'] = Setting('host', word.value.partition(':')[0].lower(), word.place)

@@ -14,6 +14,8 @@ from configaudit.patterns import regex
 
 _CHANNELS = {'grpc.insecure_channel': 1, 'grpc.aio.insecure_channel': 1, 'grpc.secure_channel': 2, 'grpc.aio.secure_channel': 2}
 """Function -> where its options stand."""
+_HANDED = ('grpc_options', 'channel_options')
+"""Keywords by which a library's own client takes the options of its channel (etcd3, Qdrant, Temporal)."""
 _LISTENS = ('add_insecure_port', 'add_secure_port')
 _SERVERS = {'grpc.server': 3, 'grpc.aio.server': 3}
 _LOCAL = regex(r'(?:[a-z]+:/*)?(?:localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)(?::|$)|unix:')
@@ -44,6 +46,12 @@ def grpc_components(source: Source) -> Iterator[Component]:
     number = 0
     for name, call in source.calls():
         if name not in _CHANNELS and name not in _SERVERS:
+            handed = next((word.value for word in call.keywords if word.arg in _HANDED), None)
+            settings, partial = _arguments(source, handed, _CLIENT)
+            if settings:
+                settings.setdefault('max_pings', Setting('max_pings', 2, source.place(call.func), 'default', source='gRPC core default'))
+                yield _component(GRPC_CLIENT, source, call, settings, partial, number)
+                number += 1
             continue
         is_client = name in _CHANNELS
         given, unseen = keywords(source, call)

@@ -69,3 +69,18 @@ def test_an_import_or_a_variable_leaves_things_open() -> None:
 def test_the_names_of_a_site(address: str, hosts: tuple[str, ...]) -> None:
     (route,) = components(f'{address} {{\n reverse_proxy b:1\n}}\n')
     assert route['hosts'].value == hosts
+
+
+@pytest.mark.parametrize(
+    ('encode', 'packs'),
+    [
+        ('encode gzip zstd', True), ('encode', True), ('encode /static/* gzip', False), ('encode @plain gzip', False), ('encode {\n  gzip 6\n  minimum_length 256\n }', True),
+        ('encode {\n  gzip\n  match {\n   header Content-Type text/*\n   header Content-Type application/json*\n  }\n }', True),
+        ('encode {\n  gzip\n  match {\n   header Content-Type text/html*\n   header Content-Type application/json*\n  }\n }', False),
+        ('encode {\n  gzip\n  match header Content-Type text/event-stream*\n }', True), ('log', False),
+    ],
+)  # fmt: skip
+def test_what_compresses_event_streams(encode: str, packs: bool) -> None:
+    for text in (f'a.test {{\n {encode}\n reverse_proxy b:80\n}}\n', f'a.test {{\n handle /v1/* {{\n  {encode}\n  reverse_proxy b:80\n }}\n}}\n'):
+        (route,) = components(text)
+        assert route['gzip'].is_set is packs

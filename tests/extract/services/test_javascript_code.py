@@ -457,3 +457,8 @@ spec: {ingressClassName: alb, defaultBackend: {service: {name: chat, port: {numb
 def test_a_server_behind_the_load_balancer_of_the_pod_that_starts_it(run, command: str, line: str, is_found: bool) -> None:  # type: ignore[no-untyped-def]
     result = run(f"import express from 'express';\nconst app = express();\n{line}\n", 'src/main.ts', **{'edge.yaml': EDGE % command})
     assert ('server-keepalive-shorter-than-proxy' in ids(result)) is is_found
+
+
+def test_a_knexfile_whose_fields_something_unseen_may_replace(run) -> None:  # type: ignore[no-untyped-def]
+    text = "const config = {\n  client: 'pg',\n  connection: { host: 'db' },\n  pool: { max: 20 },\n  ...(isTest ? mappers() : {}),\n};\nexport default config;\n"
+    assert run(text, 'backend/knexfile.js').errors == ()

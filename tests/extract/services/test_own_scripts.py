@@ -23,6 +23,7 @@ def totals(result: Result) -> list[object]:
         ({'Dockerfile': 'FROM python:3.12\nENTRYPOINT ["/srv/start.sh"]\n', 'start.sh': SCRIPT}, '.', ''),
         ({'Dockerfile': 'FROM python:3.12\nENTRYPOINT ["sh", "-e", "/srv/ops/start.sh"]\n', 'ops/start.sh': SCRIPT}, '.', ''),
         ({'Dockerfile': 'FROM python:3.12\n', 'scripts/start.sh': SCRIPT}, '.', '    command: sh -c ./scripts/start.sh\n'),
+        ({'Dockerfile': 'FROM python:3.12\n'}, '.', '    command: ./wait-for-it.sh postgres:5432 -- uvicorn app:app --workers 8\n'),
         ({'Dockerfile': 'FROM python:3.12\nENTRYPOINT ["./wait.sh"]\nCMD ["uvicorn", "app:app", "--workers", "8"]\n', 'wait.sh': '#!/bin/sh\nsleep 1\nexec "$@"\n'}, '.', ''),
     ],
 )

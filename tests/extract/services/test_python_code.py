@@ -152,3 +152,9 @@ def test_a_url_with_parts_that_are_worked_out(run, url: str, host: str | None) -
 )  # fmt: skip
 def test_prepared_statements_of_the_driver(run, driver: str, more: str, kept: int | None) -> None:  # type: ignore[no-untyped-def]
     assert one(run(f"{_ALCHEMY}engine = create_engine('postgresql{driver}://a:b@db/app'{more})\n"), 'pool')['statement_cache'].known_value == kept
+
+
+@pytest.mark.parametrize(('keyword', 'found'), [('grpc_options', True), ('channel_options', True), ('options', False)])
+def test_options_that_a_library_takes_for_its_channel(run, keyword: str, found: bool) -> None:  # type: ignore[no-untyped-def]
+    text = "import etcd3\nOPTIONS = [('grpc.keepalive_time_ms', 30000), ('grpc.http2.max_pings_without_data', 0)]\nclient = etcd3.client(host=host, " + keyword + "=OPTIONS)\n"
+    assert ('grpc-keepalive-unmatched' in ids(run(text))) is found
