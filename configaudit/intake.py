@@ -209,7 +209,14 @@ def _prepare(item: Parsed, intake: Intake, charts: Charts) -> None:
 
 
 def _keep(item: Parsed, reason: str, intake: Intake) -> bool:
-    reading = read_document(item.document, item.root, item.duplicates, reason)
+    try:
+        reading = read_document(item.document, item.root, item.duplicates, reason)
+    except Exception as problem:
+        if item.document.format != 'python' and item.document.format not in GRAMMARS:
+            raise
+        # One program among thousands ends no audit: what its reader cannot take is told, and the rest goes on.
+        intake.errors.append(Error(item.document.path, 1, 1, 'internal', f'reading the program failed ({type(problem).__name__}: {problem}): please report it'))
+        return False
     if reading is None:
         return False
     reading.processes[:] = [_bounded(process, intake) for process in reading.processes]

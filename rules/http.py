@@ -238,7 +238,7 @@ def _pool_idle(upstream: Component) -> tuple[float, Setting]:
     return idle, own if own.is_set else keepalive
 
 
-def _closing_sides(upstream: Component) -> Iterator[tuple[Component, float, str, Setting | None]]:
+def closing_sides(upstream: Component) -> Iterator[tuple[Component, float, str, Setting | None]]:
     """(server, seconds after which it closes an idle connection, what sets them, where they are set) of everything behind."""
     for engine in upstream.peers('engine'):
         if engine.kind.name in _KEEP_ALIVE:
@@ -267,7 +267,7 @@ def server_keepalive_shorter(upstream: Component) -> Iterator[Problem]:
     steady load and common after pauses of just that length.
     """
     idle, place = _pool_idle(upstream)
-    for server, closes, remedy, given in _closing_sides(upstream):
+    for server, closes, remedy, given in closing_sides(upstream):
         if closes <= idle:
             kept = 'for ever' if idle == math.inf else f'for {idle:g} s'
             yield Problem(

@@ -6,9 +6,13 @@ from configaudit.knowledge.proxy_kinds import is_loopback
 from configaudit.knowledge.versions import release, satisfies
 from configaudit.model import Component, Fix, NotApplicable, Problem, Setting, rule
 
+from .http import closing_sides
+
 REUSES = '>=1.29.7'
 """The releases that reuse upstream connections by default (nginx CHANGES 1.29.7)."""
 UPSTREAM_DOCS = 'nginx docs, ngx_http_upstream_module, keepalive; nginx CHANGES 1.29.7'
+KEPT_S = 60
+"""How long nginx keeps an idle connection to a server (ngx_http_upstream_module, keepalive_timeout)."""
 EFFECT = 'connections from the gateway 500 -> 8 in the July checklist; no TIME_WAIT pile'
 SIDE_EFFECT = 'idle connections stay open at the servers behind: their keep-alive timeout must be above 60 s'
 
@@ -48,6 +52,13 @@ def _keep_open(settings: list[Setting]) -> tuple[Fix, ...]:
     return tuple(fixes)
 
 
+def _beside(upstream: Component) -> str:
+    """What must stand beside `keepalive` where a server closes idle connections before nginx does; then the tool adds none."""
+    kept = upstream['idle_timeout_s'].value or KEPT_S
+    early = next(((server, closes) for server, closes, *_ in closing_sides(upstream) if closes <= kept), None)
+    return f'; it needs keepalive_timeout under the {early[1]:g} s after which {early[0].name} closes them' if early is not None else ''
+
+
 @rule('nginx-upstream-without-keepalive', on='proxy-upstream', severity='warning', checklist='july-5', source=UPSTREAM_DOCS, effect=EFFECT, side_effect=SIDE_EFFECT)
 def upstream_without_keepalive(upstream: Component) -> Iterator[Problem]:
     """nginx before 1.29.7 opens a new connection to the server behind for every request, and leaves a port in TIME_WAIT for it.
@@ -63,7 +74,9 @@ def upstream_without_keepalive(upstream: Component) -> Iterator[Problem]:
         return
     if keepalive.value == 0 and (keepalive.is_set or not _reuses(upstream)):
         fix = Fix(tuple(change for part in _keep_open([keepalive, *_closing(upstream, routes)]) for change in part.changes))
-        yield Problem(keepalive, 'upstream {name} has no keepalive: nginx before 1.29.7 opens a new connection for every request', name=upstream.name, fix=fix)
+        message = 'upstream {name} has no keepalive: nginx before 1.29.7 opens a new connection for every request{beside}'
+        beside = _beside(upstream)
+        yield Problem(keepalive, message, name=upstream.name, beside=beside, fix=None if beside else fix)
 
 
 @rule('nginx-upstream-keepalive-void', on='proxy-upstream', severity='warning', checklist='july-5', source=UPSTREAM_DOCS, effect=EFFECT, side_effect=SIDE_EFFECT)
@@ -76,6 +89,7 @@ def upstream_keepalive_void(upstream: Component) -> Iterator[Problem]:
     keepalive = upstream['keepalive']
     if upstream['direct'].value or not keepalive.is_set or not keepalive.value:
         raise NotApplicable('no keepalive is asked for')
+    beside = _beside(upstream)
     for route in routes:
         closing = _closing(upstream, [route])
         if not closing:
@@ -83,8 +97,8 @@ def upstream_keepalive_void(upstream: Component) -> Iterator[Problem]:
         missing = ' and '.join('proxy_http_version 1.1' if setting.name == 'protocol_http' else 'proxy_set_header Connection ""' for setting in closing)
         fix = Fix(tuple(change for part in _keep_open(closing) for change in part.changes))
         yield Problem(
-            closing[0], 'keepalive {count} of upstream {name} does nothing here without {missing}', count=keepalive.value,
-            name=upstream.name, missing=missing, see=[('keepalive', keepalive)], fix=fix, detail=route.name,
+            closing[0], 'keepalive {count} of upstream {name} does nothing here without {missing}{beside}', count=keepalive.value, beside=beside,
+            name=upstream.name, missing=missing, see=[('keepalive', keepalive)], fix=None if beside else fix, detail=route.name,
         )  # fmt: skip
 
 

@@ -121,7 +121,7 @@ def math_threads_unset(process: Component) -> Iterator[Problem]:
     limit, library = process['cpu_limit'], process['library']
     if not library.is_set or process['threads'].value is not None or not limit.is_set:
         raise NotApplicable('the number of threads is stated, or nothing throttles')
-    yield Problem(limit, '{library} starts a thread for every core of the node, and {cores} CPUs may run: set OMP_NUM_THREADS', library=library.value, cores=limit.value, see=[('the image', library)])
+    yield Problem(limit, '{library} starts a thread for every core of the node, and a limit of {cores} CPU lets so many run: set OMP_NUM_THREADS', library=library.value, cores=limit.value, see=[('the image', library)])
 
 
 @rule(

@@ -29,7 +29,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text, newline='')
         monkeypatch.chdir(tmp_path)
-        return audit(['.'], config or Config())
+        result = audit(['.'], config or Config())
+        assert [error.message for error in result.errors if error.kind == 'internal'] == []
+        return result
 
     return run_texts
 

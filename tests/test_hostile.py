@@ -145,3 +145,19 @@ def test_limits_are_said_and_end_with_3(name: str, text: str, message: str, tmp_
     assert done.returncode == 3
     assert message in done.stdout
     assert 'vllm-batch-too-wide' in done.stdout
+
+
+def test_a_program_that_its_reader_cannot_take_ends_no_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip('tree_sitter_go')
+    (tmp_path / 'a.go').write_text('package a\n\nimport "net/http"\n\nvar c = http.Client{Timeout: 1}\n')
+    (tmp_path / 'b.conf').write_text('[Service]\nLimitNOFILE=4096 # low\n')
+    (tmp_path / 'b.service').write_text('[Service]\nExecStart=/bin/b # says b\n')
+
+    def fails(document: object) -> None:
+        raise IndexError('no such child')
+
+    monkeypatch.setattr('configaudit.extract.services.go_code.read', fails)
+    monkeypatch.chdir(tmp_path)
+    result = audit(['.'], Config())
+    assert [(error.path, error.kind, error.fatal) for error in result.errors] == [('a.go', 'internal', True)]
+    assert 'systemd-inline-comment' in {finding.rule.id for finding in result.findings}

@@ -106,6 +106,9 @@ def run(seconds: float, seed: int, current: Path) -> Iterator[str]:
             started = time.monotonic()
             try:
                 result = audit([folder], Config())
+                broken = [error.message for error in result.errors if error.kind == 'internal']
+                if broken:
+                    raise AssertionError(broken[0])
                 for form in REPORTERS:
                     render(form, result)
             except Exception as error:  # any exception is what is looked for

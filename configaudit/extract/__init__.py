@@ -13,6 +13,7 @@ from configaudit.extract.trees import reader_of
 from configaudit.knowledge.metric_kinds import PREFIXES
 from configaudit.model import Component
 from configaudit.parse.tree import Map, Seq
+from configaudit.patterns import regex
 from configaudit.places import Document, Place
 
 Reader = Callable[[Document], Reading]
@@ -136,10 +137,14 @@ _ASKING = (b'expr', b'query', b'Query', b'-metric', b'Metric')
 """Words of the keys that hold a query or a metric's name."""
 
 
+_METRIC = regex(rb'(?<![A-Za-z])(?:' + b'|'.join(PREFIXES) + rb')')
+"""The beginning of a metric's name, or a part of it: `nv_` stands in `env_` as well."""
+
+
 def _queries(document: Document, root: Map) -> list[Component]:
     """The queries for metrics of engines in a tree: rules, a dashboard, an adapter's or a chart's values."""
     text = document.parsed
-    asks = any(prefix in text for prefix in PREFIXES) and any(word in text for word in _ASKING)
+    asks = any(word in text for word in _ASKING) and any(prefix in text for prefix in PREFIXES) and _METRIC.search(text) is not None
     if not asks and not (b'metric_relabel_configs' in text and b'__name__' in text):
         return []
     from configaudit.extract.services.metrics import read_tree
