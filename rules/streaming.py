@@ -35,11 +35,12 @@ def shown_by(route: Component) -> list[tuple[str, Setting]]:
     source='Envoy v3 API, RouteAction.timeout; Gateway API, HTTPRouteTimeouts; Google Cloud, backend service timeout; envoyproxy/gateway#1169',
     effect='an answer may take as long as it generates', side_effect='a stuck request is ended by the idle timeout only',
 )  # fmt: skip
-def stream_cut_by_total_timeout(route: Component, *, longest_generation_s: float = 0, roomy_s: float = 600) -> Iterator[Problem]:
+def stream_cut_by_total_timeout(route: Component, *, longest_generation_s: float = 0, roomy_s: float = 600, short_s: float = 30) -> Iterator[Problem]:
     """The proxy limits the TOTAL time of an answer: a stream that is still generating is cut after it began with status 200.
 
     A limit on the gap between two pieces (an idle timeout) ends what is stuck and leaves healthy streams alone. Declare
-    `service: {longest_generation_s: ...}` to have the limit judged by it; without it, an explicit limit under `roomy_s` is shown for review.
+    `service: {longest_generation_s: ...}` to have the limit judged by it; without it, an explicit limit under `roomy_s` is shown for review, and one
+    as short as the defaults of gateways (`short_s`) warned of.
     """
     why, limit = carries(route), route['total_timeout_s']
     if not limit.is_set and limit.is_known and limit.known_value == math.inf:
@@ -54,7 +55,7 @@ def stream_cut_by_total_timeout(route: Component, *, longest_generation_s: float
         yield Problem(limit, message, product=product, limit=limit.value, longest=longest, why=why, see=shown_by(route), fix=fix)
     elif longest_generation_s or limit.value < roomy_s:
         longest = f'the longest takes {longest_generation_s:g} s' if longest_generation_s else 'declare service.longest_generation_s to have it judged'
-        severity = None if longest_generation_s else 'advice'
+        severity = None if longest_generation_s or limit.value <= short_s else 'advice'
         message = 'a TOTAL timeout of {value} s cuts every answer that still generates then, streams too: {longest}'
         yield Problem(limit, message, longest=longest, why=why, severity=severity, see=shown_by(route), fix=fix)  # type: ignore[arg-type]
 

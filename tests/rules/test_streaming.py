@@ -121,7 +121,7 @@ BACKEND = 'apiVersion: networking.gke.io/v1\nkind: GCPBackendPolicy\nmetadata: {
     ('timeouts: {request: 300s}, ', [], {'longest_generation_s': 400}, ['warning']),
     ('timeouts: {request: 300s}, ', [], {'longest_generation_s': 120}, []),
     ('timeouts: {request: 900s}, ', [], {}, []),
-    ('timeouts: {request: 0s, backendRequest: 20s}, ', [], {}, ['advice']),
+    ('timeouts: {request: 0s, backendRequest: 20s}, ', [], {}, ['warning']),
 ])  # fmt: skip
 def test_a_total_by_the_gateway_that_holds(run: Run, limit: str, others: list[str], numbers: dict[str, float], severity: list[str]) -> None:
     result = run({'route.yaml': '---\n'.join([ROUTE.replace('LIMIT', limit), *others])}, told(**numbers))
