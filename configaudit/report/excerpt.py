@@ -44,7 +44,7 @@ def excerpt(place: Place, width: int, secret: bool = False) -> Excerpt | None:
     spans = line_spans(line, before, after, secret=only_secrets)
     if secret:
         spans = sorted([*spans, (start, len(line))])
-    return _cut(_cells(line, spans), start, min(end, len(line)), width)
+    return _cut(_cells(line, tuple(spans)), start, min(end, len(line)), width)
 
 
 def _around(place: Place) -> tuple[list[str], list[str], bool]:
@@ -65,7 +65,9 @@ def _is_secret_object(document: Document) -> bool:
     return _SECRET_OBJECT.search(document.data) is not None
 
 
-def _cells(line: str, spans: list[tuple[int, int]]) -> list[Cell]:
+@lru_cache(maxsize=8)
+def _cells(line: str, spans: tuple[tuple[int, int], ...]) -> list[Cell]:
+    """The cells of a line; asked again for each finding on a long one."""
     masked: dict[int, Cell] = {}
     for start, end in spans:
         for at in range(start, end):
