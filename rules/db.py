@@ -173,18 +173,30 @@ def pool_unstated(pool: Component) -> Iterator[Problem]:
     A pool left at a default that is known is only advice; so is a single process, which a rollout doubles for a moment. Several
     pods or worker processes multiply a number that stands nowhere.
     """
-    size = pool['max_open']
-    if not pool['serves'].value:
-        raise NotApplicable('a job or an init container')
-    if pool.peers('pool'):
-        raise NotApplicable('the processes that run this program are judged')
-    if size.is_set:
-        size.all(lambda value: value is not None)
+    why_not = _not_asked(pool)
+    if why_not:
+        raise NotApplicable(why_not)
+    if pool['max_open'].is_set:
+        pool['max_open'].all(lambda value: value is not None)
         return
-    if size.known_value == math.inf:
-        raise NotApplicable('it has no limit, which is another finding')
-    if _is_developers(pool):
-        raise NotApplicable('a developer\'s own database, unless something overrides the address')
+    yield from _unstated(pool, pool['max_open'])
+
+
+def _not_asked(pool: Component) -> str:
+    """Why nobody has to state the size of a pool, or ''."""
+    if not pool['serves'].value:
+        return 'a job or an init container'
+    if pool.peers('pool'):
+        return 'the processes that run this program are judged'
+    if pool['max_open'].is_set:
+        return ''
+    if pool['max_open'].known_value == math.inf:
+        return 'it has no limit, which is another finding'
+    return 'a developer\'s own database, unless something overrides the address' if _is_developers(pool) else ''
+
+
+def _unstated(pool: Component, size: Setting) -> Iterator[Problem]:
+    """A size that nobody wrote: a default that is known, or none at all, times the copies of the pool."""
     pods, processes = worst_pods(pool), pool['processes']
     if not pods.number:
         raise NotApplicable('it is scaled to no pods')
