@@ -20,14 +20,7 @@ def deregistration_shorter(balancer: Component, *, longest_generation_s: float =
     have these. Where the targets are nodes a pod that ends leaves no target group: advice.
     """
     delay, pods = balancer['deregistration_delay_s'], _pods(balancer)
-    if delay.is_known and delay.known_value is None:
-        raise NotApplicable('no delay of a load balancer is known')
-    if balancer.kind.name == 'proxy-route':
-        carries(balancer)
-    elif balancer.kind.name == 'service' and not balancer.peers('engine'):
-        raise NotApplicable('no inference server behind it is seen')
-    elif balancer.kind.name == 'load-balancer' and balancer['protocol'].known_value not in ('HTTP', 'HTTPS'):
-        raise NotApplicable('it balances connections, not requests')
+    _sends_generations(balancer)
     severity = None if balancer.kind.name != 'load-balancer' and balancer['pods_are_targets'].known_value else 'advice'
     periods = [pod['grace_s'] for pod in pods if pod['grace_s'].is_set and pod['grace_s'].is_known]
     longest = max(periods, key=lambda grace: float(grace.value), default=None)
@@ -41,6 +34,19 @@ def deregistration_shorter(balancer: Component, *, longest_generation_s: float =
         yield Problem(delay, message, unset=unset, grace=longest.value, severity=severity, see=_grace(longest), fix=fix)  # type: ignore[arg-type]
     elif not longest_generation_s and longest is None and delay.is_set:
         raise Unknown('how long the longest answer takes is not said: declare service.longest_generation_s')
+
+
+def _sends_generations(balancer: Component) -> None:
+    """Raise NotApplicable where nothing shows that answers of an inference server pass a balancer with a delay that is known."""
+    delay = balancer['deregistration_delay_s']
+    if delay.is_known and delay.known_value is None:
+        raise NotApplicable('no delay of a load balancer is known')
+    if balancer.kind.name == 'proxy-route':
+        carries(balancer)
+    elif balancer.kind.name == 'service' and not balancer.peers('engine'):
+        raise NotApplicable('no inference server behind it is seen')
+    elif balancer.kind.name == 'load-balancer' and balancer['protocol'].known_value not in ('HTTP', 'HTTPS'):
+        raise NotApplicable('it balances connections, not requests')
 
 
 _MOST = 3600
