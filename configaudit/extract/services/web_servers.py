@@ -15,7 +15,6 @@ from configaudit.extract.environment import Stores
 from configaudit.extract.process import Data, Process
 from configaudit.extract.services.built_images import folder_of
 from configaudit.extract.services.own_scripts import own_invocations
-from configaudit.extract.services.uvicorn_calls import NAMES, started
 from configaudit.extract.services.values import setting_of
 from configaudit.extract.words import Word
 from configaudit.knowledge.service_kinds import HTTP_SERVER
@@ -62,6 +61,8 @@ def read_process(process: Process, invocations: Sequence[Invocation], stores: St
 
 def _of_program(process: Process, invocation: Invocation, files: Sequence[Data]) -> Component | None:
     """The uvicorn that a program starts itself: `python main.py`."""
+    from configaudit.extract.services.uvicorn_calls import NAMES, started
+
     words, carrier = invocation.argv, process.component
     if len(words) < 2 or not os.path.basename(words[0].value).startswith('python'):
         return None
