@@ -2,18 +2,15 @@
 
 from typing import Any
 
+from configaudit.parse.folding import Unfolded as Unfolded
+from configaudit.parse.folding import unescaped
 from configaudit.parse.golang import MAX_DEPTH, Scope, Source
 from configaudit.patterns import regex
 
 _UNITS = {'Nanosecond': 1, 'Microsecond': 10**3, 'Millisecond': 10**6, 'Second': 10**9, 'Minute': 60 * 10**9, 'Hour': 3600 * 10**9}
 _INTEGER = regex(r'(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9][0-9]*)$')
 _SIMPLE_ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '"': '"', "'": "'"}
-_ESCAPE = regex(r'\\(.)')
 _CONVERSIONS = ('int(', 'int32(', 'int64(', 'uint32(', 'uint(', 'uint64(')
-
-
-class Unfolded(Exception):
-    """A value that only running the program would tell."""
 
 
 def value(source: Source, node: Any, scope: Scope, depth: int = MAX_DEPTH) -> Any:
@@ -31,7 +28,7 @@ def value(source: Source, node: Any, scope: Scope, depth: int = MAX_DEPTH) -> An
     if kind == 'raw_string_literal':
         return text[1:-1]
     if kind == 'interpreted_string_literal':
-        return _unescaped(text[1:-1])
+        return unescaped(text[1:-1], _SIMPLE_ESCAPES)
     if kind == 'selector_expression' and source.name_of(node).startswith('time.') and node.child_by_field_name('field') is not None:
         unit = _UNITS.get(source.name_of(node).partition('.')[2])
         if unit is not None:
@@ -61,14 +58,6 @@ def _integer(text: str) -> int:
     if not _INTEGER.match(text) or len(text) > 40:
         raise Unfolded
     return int(text, 8) if len(text) > 1 and text[0] == '0' and text[1].isdigit() else int(text, 0)
-
-
-def _unescaped(text: str) -> str:
-    if '\\' not in text:
-        return text
-    if any(letter not in _SIMPLE_ESCAPES for letter in _ESCAPE.findall(text)):
-        raise Unfolded
-    return _ESCAPE.sub(lambda found: _SIMPLE_ESCAPES[found[1]], text)
 
 
 def _arithmetic(operator: str, left: Any, right: Any) -> Any:

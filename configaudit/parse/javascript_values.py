@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from configaudit import units
+from configaudit.parse.folding import Unfolded as Unfolded
 from configaudit.parse.javascript import MAX_DEPTH, Scope, Source
 from configaudit.patterns import regex
 
@@ -19,10 +20,6 @@ _UPPER = regex(r'[A-Z][A-Z0-9_]*\Z')
 _LEADING = regex(r'\s*([+-]?\d{1,30})')
 _SIMPLE_ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '"': '"', "'": "'", '`': '`'}
 _TO_NUMBER = ('Number', 'parseInt', 'parseFloat', 'Number.parseInt', 'Number.parseFloat', 'Math.floor', 'Math.round', 'Math.ceil')
-
-
-class Unfolded(Exception):
-    """A value that only running the program would tell."""
 
 
 class _Undefined:

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from configaudit.parse.folding import Unfolded as Unfolded
+from configaudit.parse.folding import unescaped
 from configaudit.parse.jvm import MAX_DEPTH, Expr, Scope, dotted, settled
 from configaudit.patterns import regex
 
@@ -22,17 +24,8 @@ _PARSERS = ('parseInt', 'parseLong', 'valueOf')
 _LIMITS = {'Long.MAX_VALUE': 2**63 - 1, 'Integer.MAX_VALUE': 2**31 - 1, 'Int.MAX_VALUE': 2**31 - 1}
 _NUMBER = regex(r'(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)$')
 _SIMPLE_ESCAPES = {'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '"': '"', "'": "'", '$': '$'}
-_ESCAPE = regex(r'\\(.)')
 _LONGEST = 4096
 """Characters of a text."""
-
-
-class Unfolded(Exception):
-    """A value that only running the program would tell; the text says why, `variable` which variable of the environment tells it, where that is known."""
-
-    def __init__(self, reason: str = '', variable: str = '') -> None:
-        super().__init__(reason)
-        self.variable = variable
 
 
 class Span(NamedTuple):
@@ -50,7 +43,7 @@ def value(expr: Expr, scope: Scope, depth: int = MAX_DEPTH) -> Any:
     if kind == 'number':
         return _number(expr.name)
     if kind == 'text':
-        return _unescaped(expr.name)
+        return unescaped(expr.name, _SIMPLE_ESCAPES)
     if kind == 'bool':
         return expr.name == 'true'
     if kind == 'property':
@@ -153,14 +146,6 @@ def _number(text: str) -> float:
     if text.isdigit():
         return int(text, 8) if len(text) > 1 and text[0] == '0' and not text.strip('01234567') else int(text)
     return int(text, 0) if text[:2].lower() in ('0x', '0b') else float(text)
-
-
-def _unescaped(text: str) -> str:
-    if '\\' not in text:
-        return text
-    if any(letter not in _SIMPLE_ESCAPES for letter in _ESCAPE.findall(text)):
-        raise Unfolded
-    return _ESCAPE.sub(lambda found: _SIMPLE_ESCAPES[found[1]], text)
 
 
 def _arithmetic(operator: str, left: Any, right: Any) -> Any:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from configaudit.parse.folding import Unfolded as Unfolded
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
 from configaudit.units import HOLE
@@ -28,10 +29,6 @@ class Unreadable(Exception):
         super().__init__(message)
         self.line = line
         self.column = column
-
-
-class Unfolded(Exception):
-    """A value that only running the program would tell."""
 
 
 class Source:

@@ -7,6 +7,7 @@ What stands in test modules and test functions is left out.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from configaudit.parse.folding import Unfolded as Unfolded
 from configaudit.parse.grammar import place_of, tree_of
 from configaudit.patterns import regex
 from configaudit.places import Document, Place
@@ -18,10 +19,6 @@ _INTEGER = regex(r'(0x[0-9a-fA-F_]+|[0-9][0-9_]*)(?:[iu](?:8|16|32|64|128|size))
 _FLOAT = regex(r'([0-9][0-9_]*\.[0-9_]*)(?:f32|f64)?\Z')
 _TEST = regex(rb'cfg\(test\)|\btest\b|\btest_case\b|\brstest\b')
 _THROUGH = ('try_expression', 'await_expression', 'parenthesized_expression', 'reference_expression')
-
-
-class Unfolded(Exception):
-    """A value that only running the program would tell."""
 
 
 class Chain(NamedTuple):
